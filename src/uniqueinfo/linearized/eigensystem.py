@@ -1,0 +1,242 @@
+"""The one eigendecomposition behind everything, in two forms with one face.
+
+With J = V S Uᵀ, the dual form decomposes Θ = JJᵀ = V S² Vᵀ (as many rows as the data has) and the primal form
+H = JᵀJ = U S² Uᵀ (as many as there are columns). Both speak of weights in the coordinates Uᵀw, in which the Hessian
+and every resolvent are diagonal, and of a sample through its rows Z = JU = VS.
+
+Outputs that share their features (a linear head: J = X ⊗ I) need only the rows of X: the residual then has several
+columns for each row in place of several rows, and nothing else changes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from uniqueinfo.linearized.rows import CHUNK_BYTES, Rows, slices
+from uniqueinfo.training import ConvergedFilter, Filter
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class Eigensystem(ABC):
+    """Eigenvalues, the training rows in the eigenbasis, and Jᵀr there."""
+
+    values: Tensor
+    """Eigenvalues of JᵀJ, (rank,); rounding below zero is cut off."""
+    moment: Tensor
+    """Zᵀr, (rank, columns)."""
+    left_moment: Tensor
+    """What `left` rows are multiplied with to give the left side's moments: Eᵀr, (rank, columns)."""
+    identity: float
+    """A removal solves with identity·I ± E diag(1/(s − p)) Eᵀ of its `left` rows E: dual 0 and +, primal 1 and −."""
+
+    @property
+    def rank(self) -> int:
+        """The number of coordinates (not all eigenvalues need be positive)."""
+        return len(self.values)
+
+    @property
+    def largest(self) -> float:
+        """The largest eigenvalue."""
+        return float(self.values.max()) if self.rank else 0.0
+
+    @property
+    def negligible(self) -> float:
+        """The size below which an eigenvalue is rounding error."""
+        return self.rank * _EPS * self.largest
+
+    def is_minimum_norm(self, filter: Filter) -> bool:
+        """Whether a filter is an inverse with no decay, or with one that rounding swallows."""
+        return isinstance(filter, ConvergedFilter) and filter.decay <= self.negligible
+
+    def apply(self, filter: Filter, values: Tensor | None = None) -> Tensor:
+        """φ of the eigenvalues (or of those of a part of the data); an inverse without decay skips rounding errors."""
+        z = (self.values if values is None else values).clamp(min=0).cpu().numpy()
+        if self.is_minimum_norm(filter):
+            filter, z = ConvergedFilter(0.0), np.where(z > self.negligible, z, 0.0)
+        return torch.from_numpy(filter(z)).to(self.values.device)
+
+    @abstractmethod
+    def left(self, index: slice | NDArray[np.intp]) -> Tensor:
+        """The rows E that removals solve with: V for dual, Z for primal, (samples, per_sample, rank)."""
+
+    @abstractmethod
+    def right(self, left: Tensor) -> Tensor:
+        """The rows Z that belong to rows E."""
+
+    @abstractmethod
+    def fitted(self, coordinates: Tensor) -> Tensor:
+        """What weights of these coordinates (rank, columns) add to the training outputs, (n, per_sample, columns)."""
+
+    @abstractmethod
+    def rotate(self, rows: Tensor) -> Tensor:
+        """Rows of other samples → Z."""
+
+    @abstractmethod
+    def rotated_gram(self, rows: Rows) -> Tensor:
+        """Σ ZᵀZ over the rows of other samples."""
+
+    @abstractmethod
+    def weights(self, coordinates: Tensor) -> Tensor:
+        """Coordinates (rank, columns) → weights (width, columns)."""
+
+
+class Primal(Eigensystem):
+    """From H = JᵀJ: cost linear in the number of samples, memory independent of it."""
+
+    identity = 1.0
+
+    def __init__(self, rows: Rows, residual: Tensor) -> None:
+        self._rows = rows
+        hessian, moment = gram(rows, residual)
+        values, self._basis = eigh(hessian)
+        self.values = values.clamp(min=0)
+        self.moment = self.left_moment = self._basis.T @ moment
+
+    def left(self, index: slice | NDArray[np.intp]) -> Tensor:
+        """Z = JU."""
+        rows = self._rows[index]
+        return torch.matmul(rows, self._basis)
+
+    def right(self, left: Tensor) -> Tensor:
+        """Z itself."""
+        return left
+
+    def fitted(self, coordinates: Tensor) -> Tensor:
+        """J times the weights: the samples are not rotated."""
+        weights = self.weights(coordinates)
+        return torch.cat([self._rows[part] @ weights for part in self._rows.chunks()])
+
+    def rotate(self, rows: Tensor) -> Tensor:
+        """J_val U."""
+        return torch.matmul(rows, self._basis)
+
+    def rotated_gram(self, rows: Rows) -> Tensor:
+        """Uᵀ (J_valᵀ J_val) U: the sum is taken first, so that the samples are not rotated."""
+        return torch.matmul(self._basis.T @ gram(rows)[0], self._basis)
+
+    def weights(self, coordinates: Tensor) -> Tensor:
+        """U times the coordinates."""
+        return torch.matmul(self._basis, coordinates)
+
+
+class Dual(Eigensystem):
+    """From Θ = JJᵀ: for more columns than rows; the eigenvectors are complete, so nothing cancels at interpolation."""
+
+    identity = 0.0
+
+    def __init__(self, rows: Rows | None, residual: Tensor, kernel: Tensor | None = None) -> None:
+        self._rows = rows
+        self._per_sample = residual.shape[1]
+        if kernel is None:
+            assert rows is not None
+            kernel = products(rows, rows)
+        values, self._basis = eigh(kernel)
+        self.values = values.clamp(min=0)
+        self._roots = self.values.sqrt()
+        self.left_moment = self._basis.T @ residual.reshape(len(kernel), -1)
+        self.moment = self._roots[:, None] * self.left_moment
+        # Jᵀ V = U S: a direction without length has no U.
+        self._inverse_roots = torch.where(self.values > 0, 1 / self._roots, 0.0)
+
+    def left(self, index: slice | NDArray[np.intp]) -> Tensor:
+        """The rows of V."""
+        rows: Tensor = self._basis.reshape(-1, self._per_sample, self.rank)[index]
+        return rows
+
+    def right(self, left: Tensor) -> Tensor:
+        """Z = VS."""
+        return torch.mul(left, self._roots)
+
+    def fitted(self, coordinates: Tensor) -> Tensor:
+        """V S times the coordinates."""
+        found = self._basis @ (self._roots[:, None] * coordinates)
+        return found.reshape(-1, self._per_sample, coordinates.shape[1])
+
+    def rotate(self, rows: Tensor) -> Tensor:
+        """J_val U = (J_val Jᵀ) V S⁻¹; where no rows are held, `rows` are the kernel J_val Jᵀ itself."""
+        if self._rows is not None:
+            flat = rows.flatten(0, 1)
+            parts = [flat @ self._rows[part].flatten(0, 1).T for part in self._rows.chunks()]
+            rows = torch.cat(parts, dim=1).reshape(*rows.shape[:2], -1)
+        return torch.mul(rows @ self._basis, self._inverse_roots)
+
+    def rotated_gram(self, rows: Rows) -> Tensor:
+        """Σ Z_valᵀ Z_val."""
+        total = self.values.new_zeros(self.rank, self.rank)
+        for part in rows.chunks(8 * rows.per_sample * max(rows.width, self.rank)):
+            flat = self.rotate(rows[part]).flatten(0, 1)
+            total.addmm_(flat.T, flat)
+        return total
+
+    def weights(self, coordinates: Tensor) -> Tensor:
+        """Jᵀ V S⁻¹ times the coordinates."""
+        assert self._rows is not None, "a kernel alone has no weights"
+        dual = self._basis @ (self._inverse_roots[:, None] * coordinates)
+        dual = dual.reshape(-1, self._per_sample, dual.shape[1])
+        total = coordinates.new_zeros(self._rows.width, coordinates.shape[1])
+        for part in self._rows.chunks():
+            total.addmm_(self._rows[part].flatten(0, 1).T, dual[part].flatten(0, 1))
+        return total
+
+
+def eigh(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of a symmetric matrix, with no more threads than it has work for.
+
+    Below a thousand rows per thread, threads gain next to nothing and wait for one another at every step: on a machine
+    that does something else besides, fifty times as long as one thread takes.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, min(before, len(matrix) // 1000)))
+    try:
+        values, vectors = torch.linalg.eigh(matrix)
+    finally:
+        torch.set_num_threads(before)
+    return values, vectors
+
+
+def gram(rows: Rows, residual: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """(JᵀJ, Jᵀr) in one pass over the samples."""
+    total = torch.zeros(rows.width, rows.width, dtype=torch.float64, device=rows.device)
+    columns = 0 if residual is None else residual.shape[2]
+    moment = torch.zeros(rows.width, columns, dtype=torch.float64, device=rows.device)
+    for part in rows.chunks():
+        flat = rows[part].flatten(0, 1)
+        total.addmm_(flat.T, flat)
+        if residual is not None:
+            moment.addmm_(flat.T, residual[part].flatten(0, 1))
+    return total, moment
+
+
+def products(left: Rows, right: Rows) -> Tensor:
+    """J_left J_rightᵀ, block by block; one block of each while they fit, and one triangle where both are the same."""
+    out = torch.empty(
+        left.samples * left.per_sample,
+        right.samples * right.per_sample,
+        dtype=torch.float64,
+        device=left.device,
+    )
+    block = 8 * CHUNK_BYTES
+    tall = list(slices(left.samples, 8 * left.per_sample * left.width * CHUNK_BYTES // block))
+    wide = (
+        tall
+        if right is left
+        else list(slices(right.samples, 8 * right.per_sample * right.width * CHUNK_BYTES // block))
+    )
+    for part in tall:
+        upper = left[part].flatten(0, 1)
+        at = slice(part.start * left.per_sample, part.stop * left.per_sample)
+        for other in wide:
+            if right is left and other.start < part.start:
+                continue
+            across = slice(other.start * right.per_sample, other.stop * right.per_sample)
+            same = right is left and other == part
+            torch.mm(upper, (upper if same else right[other].flatten(0, 1)).T, out=out[at, across])
+            if right is left and not same:
+                out[across, at] = out[at, across].T
+    return out

@@ -1,0 +1,242 @@
+"""A linearized network with its data: train it by any algorithm, look at it on other samples, leave samples out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from uniqueinfo.arrays import as_matrix, as_rows
+from uniqueinfo.errors import InputError
+from uniqueinfo.information import Target
+from uniqueinfo.linearized.eigensystem import Dual, Eigensystem, Primal
+from uniqueinfo.linearized.rows import Rows, slices
+from uniqueinfo.removal.changes import Metric
+from uniqueinfo.removal.groups import Groups
+from uniqueinfo.removal.removal import Removal
+from uniqueinfo.training import Filter, Training, check_stable
+
+Floats = NDArray[np.float64]
+Form = Literal["auto", "dual", "primal"]
+Device = torch.device | str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Samples to look at the trained function on: validation data, or anything else with rows of the same kind."""
+
+    system: Eigensystem
+    rows: Rows
+    initial: Tensor
+    """Outputs before training, (m, per_sample, columns)."""
+    targets: Tensor | None = None
+    """Wanted outputs, of the same shape."""
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return self.rows.samples
+
+    def outputs(self, coordinates: Tensor) -> Tensor:
+        """Outputs with these weights, (m, per_sample, columns)."""
+        found = [self.initial[part] + self._rotated(part) @ coordinates for part in self._parts()]
+        return torch.cat(found)
+
+    def moved(self, delta: Tensor) -> Floats:
+        """Z_val δ: how every output moves with each change (removals, columns, rank) → (removals, m, outputs)."""
+        found = [torch.einsum("mpr,bcr->bmpc", self._rotated(part), delta).flatten(2) for part in self._parts()]
+        moved: Floats = torch.cat(found, dim=1).cpu().numpy()
+        return moved
+
+    def target(self, run: Trained) -> Target:
+        """The Fisher matrix and, where targets are known, the gradient of the mean validation loss after the run."""
+        return Target(self._fisher, self._gradient(run.coordinates))
+
+    @cached_property
+    def _fisher(self) -> Metric:
+        """Through the rows themselves where there are fewer of them than coordinates."""
+        if self.samples * self.rows.per_sample < self.system.rank:
+            rows = torch.cat([self._rotated(part) for part in self._parts()])
+            return Metric(rows.flatten(0, 1) / self.samples**0.5, factor=True)
+        return Metric(self.system.rotated_gram(self.rows) / self.samples, factor=False)
+
+    def _gradient(self, coordinates: Tensor) -> Tensor | None:
+        if self.targets is None:
+            return None
+        total = torch.zeros_like(coordinates)
+        for part in self._parts():
+            rows = self._rotated(part)
+            misfit = self.initial[part] + rows @ coordinates - self.targets[part]
+            total.addmm_(rows.flatten(0, 1).T, misfit.flatten(0, 1))
+        return total.T / self.samples
+
+    def _parts(self) -> Iterable[slice]:
+        return slices(self.samples, 8 * self.rows.per_sample * max(self.rows.width, self.system.rank))
+
+    def _rotated(self, part: slice) -> Tensor:
+        return self.system.rotate(self.rows[part])
+
+
+class Linearization:
+    """f(x) = f0(x) + J(x)(w − w0): Jacobian rows, initial outputs and targets of the training samples.
+
+    Made by `from_jacobian`, `from_features` or `from_kernel`; the eigendecomposition is computed once, when first
+    needed, and shared by every training.
+    """
+
+    def __init__(
+        self, rows: Rows | None, residual: Tensor, initial: Tensor, form: Form, kernel: Tensor | None = None
+    ) -> None:
+        if form not in ("auto", "dual", "primal"):
+            raise InputError(f'form: expected "auto", "dual" or "primal", got {form!r}')
+        self.rows, self.residual, self.initial = rows, residual, initial
+        self._kernel = kernel
+        self.form: Literal["dual", "primal"] = _cheaper(rows) if form == "auto" else form
+
+    @classmethod
+    def from_jacobian(
+        cls, J: Any, residual: Any, initial: Any = None, *, form: Form = "auto", device: Device = None
+    ) -> Linearization:
+        """Rows (n, k, D), targets − initial outputs (n, k), initial outputs (n, k; zero when not given).
+
+        >>> J, r = np.ones((2, 1, 3)), np.array([[1.0], [3.0]])
+        >>> Linearization.from_jacobian(J, r).train(Converged()).outputs()
+        array([[2.],
+               [2.]])
+        """
+        rows = as_rows("J", J, ("samples", "outputs", "parameters"), device)
+        wanted = as_matrix("residual", residual, rows, rows.per_sample)
+        start = _or_zero("initial", initial, rows, rows.per_sample)
+        return cls(rows, wanted[..., None], start[..., None], form)
+
+    @classmethod
+    def from_features(
+        cls, X: Any, targets: Any, initial: Any = None, *, form: Form = "auto", device: Device = None
+    ) -> Linearization:
+        """A linear head on features (n, p) with targets (n, k): J = X ⊗ I, so one row per sample serves all outputs."""
+        rows = as_rows("X", X, ("samples", "features"), device)
+        wanted = as_matrix("targets", targets, rows)
+        start = _or_zero("initial", initial, rows, wanted.shape[1])
+        return cls(rows, (wanted - start)[:, None], start[:, None], form)
+
+    @classmethod
+    def from_kernel(cls, kernel: Any, residual: Any, initial: Any = None, *, device: Device = None) -> Linearization:
+        """The kernel JJᵀ alone, (nk, nk), the rows of one sample next to each other, and residuals (n, k).
+
+        There are no weights then, only their sizes.
+        """
+        rows = as_rows("kernel", kernel, ("rows", "rows"), device)
+        matrix = rows[:].flatten(0, 1)
+        samples = len(residual)
+        if matrix.shape[0] != matrix.shape[1] or len(matrix) % samples:
+            raise InputError(f"kernel: expected (nk, nk) for n = {samples} samples, got {tuple(matrix.shape)}")
+        blocks = Rows(np.empty((samples, len(matrix) // samples, 0)), rows.device)
+        wanted = as_matrix("residual", residual, blocks, blocks.per_sample)
+        start = _or_zero("initial", initial, blocks, blocks.per_sample)
+        return cls(None, wanted[..., None], start[..., None], "dual", matrix)
+
+    @property
+    def samples(self) -> int:
+        """How many training samples there are."""
+        return self.residual.shape[0]
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the network has."""
+        return self.residual.shape[1] * self.residual.shape[2]
+
+    @property
+    def width(self) -> int | None:
+        """How many parameters (or features) a row has; None where only the kernel is known."""
+        return None if self.rows is None else self.rows.width
+
+    @cached_property
+    def system(self) -> Eigensystem:
+        """The eigendecomposition."""
+        if self.form == "dual":
+            return Dual(self.rows, self.residual, self._kernel)
+        assert self.rows is not None
+        return Primal(self.rows, self.residual)
+
+    def train(self, training: Training) -> Trained:
+        """Train by this algorithm; refuses a learning rate at which descent diverges."""
+        check_stable(training, self.system.largest, self.samples)
+        return Trained(self, training)
+
+    def probe(self, rows: Any, targets: Any = None, initial: Any = None) -> Probe:
+        """Look at other samples: rows like those trained on, and, if known, targets and initial outputs (m, k).
+
+        For `from_jacobian` the rows are (m, k, D), and the targets are residuals where no initial outputs are given;
+        for `from_features` they are features (m, p); for `from_kernel` kernel values between these samples' rows and
+        the training rows, (m, k, nk).
+        """
+        shared = self.rows is not None and len(self.rows.source.shape) == 2
+        dims = ("samples", "features") if shared else ("samples", "outputs", "parameters")
+        device = self.residual.device
+        found = as_rows("validation rows", rows, dims, device)
+        wanted = (self.residual.shape[1], self.width or self.residual.shape[0] * self.residual.shape[1])
+        if (found.per_sample, found.width) != wanted:
+            raise InputError(
+                f"validation rows: expected {wanted[0]} × {wanted[1]} per sample, as in training, "
+                f"got {found.per_sample} × {found.width}"
+            )
+        shape = (found.samples, *self.residual.shape[1:])
+        start = _or_zero("validation initial outputs", initial, found, self.outputs).reshape(shape)
+        if targets is None:
+            return Probe(self.system, found, start)
+        return Probe(
+            self.system,
+            found,
+            start,
+            as_matrix("validation targets", targets, found, self.outputs).reshape(shape),
+        )
+
+
+class Trained:
+    """A linearization after training by one algorithm."""
+
+    def __init__(self, linearization: Linearization, training: Training) -> None:
+        self.linearization, self.training = linearization, training
+        self.system = linearization.system
+        self.residual, self.samples = linearization.residual, linearization.samples
+        self.coordinates = self.coordinates_under(training.filter(self.samples))
+
+    def coordinates_under(self, filter: Filter) -> Tensor:
+        """Uᵀ(w − w0) = φ(s) ∘ Zᵀr under a filter, (rank, columns)."""
+        return self.system.apply(filter)[:, None] * self.system.moment
+
+    def outputs(self, probe: Probe | None = None) -> Floats:
+        """Outputs after training: of the training samples (n, k), or of a probe's (m, k)."""
+        found = (
+            self.linearization.initial + self.system.fitted(self.coordinates)
+            if probe is None
+            else probe.outputs(self.coordinates)
+        )
+        outputs: Floats = found.flatten(1).cpu().numpy()
+        return outputs
+
+    def weights(self) -> Floats:
+        """w − w0: (D,), or (p, k) for a linear head."""
+        found: Floats = self.system.weights(self.coordinates).cpu().numpy()
+        return found[:, 0] if self.residual.shape[2] == 1 and self.residual.shape[1] > 1 else found
+
+    def leave_out(self, groups: Iterable[Iterable[int]] | None = None) -> Removal:
+        """Every sample on its own, or groups of any, mixed, sizes (which may overlap)."""
+        return Removal(self, Groups.each(self.samples) if groups is None else Groups.of(groups, self.samples))
+
+
+def _cheaper(rows: Rows | None) -> Literal["dual", "primal"]:
+    """Dual while there are no more rows than columns: each form's cost grows with the cube of its own side."""
+    return "dual" if rows is None or rows.samples * rows.per_sample <= rows.width else "primal"
+
+
+def _or_zero(name: str, initial: Any, rows: Rows, outputs: int) -> Tensor:
+    if initial is None:
+        return torch.zeros(rows.samples, outputs, dtype=torch.float64, device=rows.device)
+    return as_matrix(name, initial, rows, outputs)

@@ -1,0 +1,1 @@
+"""Leave out samples or groups."""

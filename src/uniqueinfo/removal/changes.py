@@ -1,0 +1,150 @@
+"""What a removal changes: δ = w − w₋ of a chunk of blocks, and the few products measures need of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from uniqueinfo.removal.groups import Indices
+from uniqueinfo.removal.solve import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A quadratic form δᵀMδ on coordinates: M itself, or a factor L with M = LᵀL where L has fewer rows."""
+
+    matrix: Tensor
+    factor: bool
+
+    def of(self, vectors: Tensor) -> Tensor:
+        """vᵀMv of every vector (…, rank)."""
+        image = vectors @ self.matrix.T
+        return torch.linalg.vecdot(image, image if self.factor else vectors)
+
+    def apply(self, vectors: Tensor) -> Tensor:
+        """Mv of every vector."""
+        image = vectors @ self.matrix.T
+        return image @ self.matrix if self.factor else image
+
+
+class Delta(Protocol):
+    """Changes of the weights of a chunk of blocks, in coordinates."""
+
+    def explicit(self) -> Tensor:
+        """δ, (blocks, columns, rank)."""
+
+    def square(self) -> Tensor:
+        """‖δ‖², (blocks,)."""
+
+    def quadratic(self, metric: Metric) -> Tensor:
+        """Σ over columns of δᵀMδ, (blocks,)."""
+
+    def inner(self, vectors: Tensor) -> Tensor:
+        """⟨δ, v⟩ with v (columns, rank), (blocks,)."""
+
+    def outputs(self, rows: Tensor) -> Tensor:
+        """Zδ: how outputs at each block's own rows (blocks, rows, rank) move, (blocks, rows, columns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explicit:
+    """δ written out."""
+
+    delta: Tensor
+
+    def explicit(self) -> Tensor:
+        """δ itself."""
+        return self.delta
+
+    def square(self) -> Tensor:
+        """‖δ‖²."""
+        flat = self.delta.flatten(1)
+        return torch.linalg.vecdot(flat, flat)
+
+    def quadratic(self, metric: Metric) -> Tensor:
+        """Σ δᵀMδ."""
+        return metric.of(self.delta).sum(dim=1)
+
+    def inner(self, vectors: Tensor) -> Tensor:
+        """⟨δ, v⟩."""
+        return self.delta.flatten(1) @ vectors.flatten()
+
+    def outputs(self, rows: Tensor) -> Tensor:
+        """Zδ."""
+        return rows @ self.delta.transpose(1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Factored:
+    """δ = Yᵀ A + d with A = z ∘ basis: one row, more output columns than functions, and a shift shared by all blocks.
+
+    A linear head with many outputs and few poles is of this kind; its cost follows the poles, not the outputs:
+    Σ δᵀMδ = Σ (A M Aᵀ) ∘ (Y Yᵀ) + 2 Σ Y ∘ (A M dᵀ) + Σ dMdᵀ.
+    """
+
+    row: Tensor  # z, (blocks, rank)
+    basis: Tensor  # (functions, rank)
+    coefficients: Tensor  # Y, (blocks, functions, columns)
+    shift: Tensor  # d, (columns, rank)
+
+    def explicit(self) -> Tensor:
+        """δ, multiplied out."""
+        return (self.coefficients.transpose(1, 2) @ self.basis) * self.row[:, None] + self.shift
+
+    def square(self) -> Tensor:
+        """‖δ‖²."""
+        functions = len(self.basis)
+        overlap = (self.basis[:, None] * self.basis).flatten(0, 1)
+        gram = (self.row.square() @ overlap.T).reshape(-1, functions, functions)
+        return self._sum(gram, self.shift, self.shift.square().sum())
+
+    def quadratic(self, metric: Metric) -> Tensor:
+        """Σ δᵀMδ."""
+        A = self.row[:, None] * self.basis
+        gram = metric.of(A)[..., None] if len(self.basis) == 1 else metric.apply(A) @ A.transpose(1, 2)
+        return self._sum(gram, metric.apply(self.shift), metric.of(self.shift).sum())
+
+    def inner(self, vectors: Tensor) -> Tensor:
+        """⟨δ, v⟩."""
+        return (self.coefficients * self._against(vectors)).sum(dim=(1, 2)) + (self.shift * vectors).sum()
+
+    def outputs(self, rows: Tensor) -> Tensor:
+        """Zδ, for the one row of each block."""
+        reached = (self.row * rows[:, 0]) @ self.basis.T
+        return reached[:, None] @ self.coefficients + rows @ self.shift.T
+
+    def _sum(self, gram: Tensor, shifted: Tensor, constant: Tensor) -> Tensor:
+        squares = (gram * (self.coefficients @ self.coefficients.transpose(1, 2))).sum(dim=(1, 2))
+        return squares + 2 * (self.coefficients * self._against(shifted)).sum(dim=(1, 2)) + constant
+
+    def _against(self, vectors: Tensor) -> Tensor:
+        """A vᵀ, (blocks, functions, columns), without forming A."""
+        weighted = (self.basis[:, None] * vectors).flatten(0, 1)
+        return (self.row @ weighted.T).reshape(-1, len(self.basis), len(vectors))
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """One chunk of removals."""
+
+    numbers: Indices
+    """Which removals these are, in the user's order."""
+    members: Indices
+    """The samples that left with each, (blocks, size)."""
+    rows: Tensor
+    """Z of the samples that left, (blocks, rows, rank)."""
+    delta: Delta
+
+
+def assemble(rows: Tensor, solution: Solution, shift: Tensor) -> Delta:
+    """The change of each block from its rows Z, its solution, and the shift (columns, rank) that all removals share."""
+    per_block, columns, functions = solution.coefficients.shape[1:]
+    if per_block == 1 and columns > functions:
+        return Factored(rows[:, 0], solution.basis, solution.coefficients[:, 0].transpose(1, 2), shift)
+    spectral = solution.coefficients @ solution.basis
+    spectral *= rows[:, :, None]
+    delta = spectral[:, 0] if per_block == 1 else spectral.sum(dim=1)
+    return Explicit(delta.add_(shift))

@@ -1,0 +1,153 @@
+"""The result: one row per training sample, kept as Parquet and JSON."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy
+import torch
+from numpy.typing import NDArray
+
+from uniqueinfo._version import __version__
+from uniqueinfo.errors import InputError
+from uniqueinfo.files import replacing
+
+Floats = NDArray[np.float64]
+
+_TABLE, _SETTINGS = "scores.parquet", "run.json"
+_MATRICES = ("loo_outputs", "outputs", "targets")
+_MEASURES = ("functional", "weight", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How much each training sample matters, in the order of the training data.
+
+    >>> scores = Scores(weight=np.array([0.5, 2.0]), functional=None, value=None, loo_outputs=np.zeros((2, 1)),
+    ...                 outputs=np.zeros((2, 1)), targets=np.ones((2, 1)), labels=np.array([0, 1]))
+    >>> scores.frame()
+       id  label  weight  loo_loss
+    0   0      0     0.5       0.5
+    1   1      1     2.0       0.5
+    """
+
+    weight: Floats
+    """SI, ½‖w − w₋ᵢ‖²: what the weights lose when the sample leaves."""
+    functional: Floats | None
+    """F-SI, (1/2m) Σ_j ‖f_w(x_j) − f_w₋ᵢ(x_j)‖²: what the function loses; needs validation inputs."""
+    value: Floats | None
+    """What the validation loss gains when the sample leaves (positive: it helps); needs validation labels."""
+    loo_outputs: Floats
+    """Each sample's output after training without it, (n, outputs)."""
+    outputs: Floats
+    """Each sample's output after training with all, (n, outputs)."""
+    targets: Floats
+    """What the outputs were trained towards, (n, outputs)."""
+    labels: NDArray[Any] | None = None
+    ids: NDArray[Any] | None = None
+    """The user's names of the samples; 0 … n − 1 when not given."""
+    columns: pd.DataFrame | None = None
+    """The user's own columns."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """How the scores were computed: training, form, sizes, the error of the rational fit, versions."""
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def __repr__(self) -> str:
+        found = [name for name in _MEASURES if getattr(self, name) is not None]
+        return (
+            f"Scores of {len(self)} samples: {', '.join(found)}; trained by {self.settings.get('training', 'unknown')}"
+        )
+
+    @cached_property
+    def loo_loss(self) -> Floats:
+        """½‖f₋ᵢ(xᵢ) − yᵢ‖²: how wrong the network is about a sample it has not seen."""
+        found: Floats = np.square(self.loo_outputs - self.targets).sum(axis=1) / 2
+        return found
+
+    def frame(self) -> pd.DataFrame:
+        """One row per sample: id, label, the measures there are, and the user's own columns."""
+        table: dict[str, Any] = {"id": np.arange(len(self)) if self.ids is None else self.ids}
+        if self.labels is not None:
+            table["label"] = self.labels if self.labels.ndim == 1 else list(self.labels)
+        table |= {name: getattr(self, name) for name in _MEASURES if getattr(self, name) is not None}
+        table["loo_loss"] = self.loo_loss
+        frame = pd.DataFrame(table)
+        if self.columns is None:
+            return frame
+        return pd.concat([frame, self.columns.reset_index(drop=True)], axis=1)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write scores.parquet and run.json into a folder.
+
+        The table carries the settings too, so that a run is never half there.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = json.dumps(dict(self.settings), indent=2, sort_keys=True)
+        table = pa.Table.from_pandas(self.frame(), preserve_index=False)
+        for name in _MATRICES:
+            matrix = np.ascontiguousarray(getattr(self, name))
+            table = table.append_column(name, pa.FixedSizeListArray.from_arrays(matrix.ravel(), matrix.shape[1]))
+        own = [] if self.columns is None else list(self.columns.columns)
+        marks = {"uniqueinfo": settings, "uniqueinfo_columns": json.dumps(own)}
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **marks})
+        with replacing(folder / _TABLE) as beside:
+            pq.write_table(table, beside)
+        with replacing(folder / _SETTINGS) as beside:
+            beside.write_text(settings + "\n", encoding="utf-8")
+        return folder
+
+
+def load(folder: str | Path) -> Scores:
+    """Scores saved before."""
+    path = Path(folder) / _TABLE
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: there are no scores here ({_TABLE} is missing); save them with scores.save(folder)"
+        )
+    try:
+        table = pq.read_table(path)
+        marks = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+        settings, own = json.loads(marks["uniqueinfo"]), json.loads(marks["uniqueinfo_columns"])
+    except (OSError, KeyError, AttributeError, ValueError) as broken:
+        raise InputError(f"{path}: is not a table of scores, or is damaged ({broken})") from broken
+    matrices = {name: table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in _MATRICES}
+    frame = table.drop_columns(list(_MATRICES)).to_pandas()
+    measures: dict[str, Any] = {name: frame[name].to_numpy() if name in frame else None for name in _MEASURES}
+    labels = _labels(frame["label"]) if "label" in frame else None
+    return Scores(
+        **measures,
+        **matrices,
+        labels=labels,
+        ids=frame["id"].to_numpy(),
+        columns=frame[own] if own else None,
+        settings=settings,
+    )
+
+
+def versions() -> dict[str, str]:
+    """What the scores depend on besides the data and the settings."""
+    return {
+        "uniqueinfo": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "torch": torch.__version__,
+    }
+
+
+def _labels(column: pd.Series[Any]) -> NDArray[Any]:
+    first = column.iloc[0]
+    return np.stack(column.to_list()) if isinstance(first, np.ndarray) else column.to_numpy()

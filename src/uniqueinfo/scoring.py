@@ -1,0 +1,175 @@
+"""From arrays to scores in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from uniqueinfo.encoding import Encoding, as_labels
+from uniqueinfo.errors import InputError
+from uniqueinfo.linearized.linearization import Form, Linearization, Probe
+from uniqueinfo.scores import Scores, versions
+from uniqueinfo.stopping import StoppingCurve, stopping_curve
+from uniqueinfo.training import Training
+
+Columns = pd.DataFrame | dict[str, Any] | None
+
+
+def score_jacobian(
+    J: Any,
+    residual: Any,
+    J_val: Any = None,
+    residual_val: Any = None,
+    *,
+    training: Training | Literal["auto"] = "auto",
+    initial: Any = None,
+    form: Form = "auto",
+    ids: Any = None,
+    columns: Columns = None,
+    device: torch.device | str | None = None,
+) -> Scores:
+    """Scores from Jacobian rows (n, k, D) and residuals (n, k): the bare numerics.
+
+    `residual` is targets − initial outputs. `initial` are the initial outputs themselves; without them `outputs` and
+    `loo_outputs` are counted from there. `J_val` (m, k, D) adds functional information, `residual_val` (m, k) the
+    value.
+
+    >>> from uniqueinfo.training import Converged
+    >>> J, r = np.array([[[1.0]], [[1.0]]]), np.array([[0.0], [2.0]])  # two samples of one constant: 0 and 2
+    >>> scores = score_jacobian(J, r, J, training=Converged())
+    >>> scores.loo_outputs.ravel(), scores.functional   # without the one, the other is all there is
+    (array([2., 0.]), array([0.5, 0.5]))
+    """
+    linearization = Linearization.from_jacobian(J, residual, initial, form=form, device=device)
+    probe = None if J_val is None else linearization.probe(J_val, residual_val)
+    return score_linearization(linearization, probe, training, ids=ids, columns=columns)
+
+
+def score_features(
+    X: Any,
+    y: Any,
+    X_val: Any = None,
+    y_val: Any = None,
+    *,
+    training: Training | Literal["auto"] = "auto",
+    classes: Iterable[Any] | None = None,
+    form: Form = "auto",
+    ids: Any = None,
+    columns: Columns = None,
+    device: torch.device | str | None = None,
+) -> Scores:
+    """Scores for a linear head, started from zero, on frozen features (n, p).
+
+    Labels that are not floats name classes: two share one output (0 and 1), more get one output each. Floats are
+    regression targets, (n,) or (n, k). There is no intercept: append a column of ones for one.
+
+    >>> from uniqueinfo.training import Converged
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), [0, 0, 1]
+    >>> scores = score_features(X, y, X, training=Converged(weight_decay=1e-2))
+    >>> int(scores.functional.argmax())  # the only sample of its class
+    2
+    """
+    samples = len(X)
+    labels = as_labels("y", y, samples)
+    encoding = Encoding.infer(labels, classes)
+    linearization = Linearization.from_features(X, encoding.encode("y", labels), form=form, device=device)
+    probe = None
+    if X_val is not None:
+        targets = None if y_val is None else encoding.encode("y_val", as_labels("y_val", y_val, len(X_val)))
+        probe = linearization.probe(X_val, targets)
+    elif y_val is not None:
+        raise InputError("y_val: there are validation labels but no X_val to go with them")
+    classes_found = None if encoding.classes is None else encoding.classes.tolist()
+    return score_linearization(
+        linearization,
+        probe,
+        training,
+        labels=labels,
+        ids=ids,
+        columns=columns,
+        settings={"classes": classes_found},
+    )
+
+
+def score_linearization(
+    linearization: Linearization,
+    probe: Probe | None,
+    training: Training | Literal["auto"],
+    *,
+    labels: NDArray[Any] | None = None,
+    ids: Any = None,
+    columns: Columns = None,
+    settings: dict[str, Any] | None = None,
+) -> Scores:
+    """Leave out every sample of a linearization, and measure all there is to measure."""
+    names, own = _checked_ids(ids, linearization.samples), _checked_columns(columns, linearization.samples)
+    curve = stopping_curve(linearization) if training == "auto" else None
+    algorithm = curve.best if curve is not None else training
+    if not isinstance(algorithm, Training):
+        raise InputError(
+            f'training: expected a training algorithm such as GradientDescent, or "auto", got {training!r}'
+        )
+    run = linearization.train(algorithm)
+    removal = run.leave_out()
+    measures = removal.measures(probe)
+    outputs = run.outputs()
+    residual = linearization.residual.flatten(1).cpu().numpy()
+    return Scores(
+        weight=measures.weight,
+        functional=measures.functional,
+        value=measures.value,
+        loo_outputs=outputs - measures.own[1][:, 0],
+        outputs=outputs,
+        targets=residual + linearization.initial.flatten(1).cpu().numpy(),
+        labels=labels,
+        ids=names,
+        columns=own,
+        settings={
+            "training": {"algorithm": type(algorithm).__name__, **asdict(algorithm)},  # type: ignore[call-overload]
+            "stopping": None if curve is None else _curve(curve),
+            "form": linearization.form,
+            "samples": linearization.samples,
+            "outputs": linearization.outputs,
+            "width": linearization.width,
+            "validation_samples": None if probe is None else probe.samples,
+            "largest_eigenvalue": linearization.system.largest,
+            "fit_error": removal.fit_error,
+            "versions": versions(),
+            **(settings or {}),
+        },
+    )
+
+
+def _curve(curve: StoppingCurve) -> dict[str, Any]:
+    return {"lr": curve.lr, "steps": curve.steps.tolist(), "loo_loss": curve.error.tolist()}
+
+
+def _checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
+    if ids is None:
+        return None
+    names = np.asarray(ids)
+    if names.shape != (samples,):
+        raise InputError(f"ids: expected one for each of the {samples} samples, got shape {names.shape}")
+    found, counts = np.unique(names, return_counts=True)
+    if len(found) < samples:
+        raise InputError(f"ids: {found[counts.argmax()]!r} names {counts.max()} samples; ids must differ")
+    return names
+
+
+def _checked_columns(columns: Columns, samples: int) -> pd.DataFrame | None:
+    if columns is None:
+        return None
+    table = pd.DataFrame(columns)
+    if len(table) != samples:
+        raise InputError(f"columns: expected {samples} rows, one for each sample, got {len(table)}")
+    taken = {"id", "label", "weight", "functional", "value", "loo_loss", "loo_outputs", "outputs", "targets"}
+    clash = taken & set(table.columns)
+    if clash:
+        raise InputError(f"columns: {sorted(clash)} would hide the scores' own columns; rename them")
+    return table

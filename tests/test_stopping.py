@@ -1,0 +1,38 @@
+"""The automatic stopping time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.oracles import retraining
+from tests.problems import problem
+from uniqueinfo import GradientDescent, Linearization, stopping_curve
+
+
+@pytest.mark.parametrize("shape", [(12, 30), (25, 6)])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_the_curve_is_the_leave_one_out_error_of_every_time(shape: tuple[int, int], outputs: int) -> None:
+    given = problem(shape[0], outputs, shape[1])
+    curve = stopping_curve(Linearization.from_jacobian(given.J, given.residual))
+    for at in (0, 3, 8, 15):
+        training = GradientDescent(curve.lr, int(curve.steps[at]))
+        misses = [
+            given.J[i] @ retraining.weights(given.J, given.residual, training, [i]) - given.residual[i]
+            for i in range(shape[0])
+        ]
+        np.testing.assert_allclose(curve.error[at], np.square(misses).sum() / (2 * shape[0]), rtol=1e-6)
+
+
+def test_noise_stops_training_before_its_end() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 50)) * np.logspace(0, -1.5, 50)
+    y = X[:, 0] + 0.5 * rng.normal(size=60)
+    curve = stopping_curve(Linearization.from_features(X, y))
+    assert 1 < curve.best.steps < curve.steps[-1]
+    assert curve.error.min() < 0.7 * curve.error[-1]
+
+
+def test_one_sample_and_rows_of_zeros_still_get_a_training() -> None:
+    for J in (np.ones((1, 1, 3)), np.zeros((4, 1, 3))):
+        assert stopping_curve(Linearization.from_jacobian(J, np.ones((len(J), 1)))).best.lr > 0
