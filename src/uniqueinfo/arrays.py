@@ -47,7 +47,7 @@ def as_matrix(name: str, values: Any, like: Rows, columns: int | None = None) ->
     if array.ndim != 2 or len(array) != like.samples or columns not in (None, array.shape[1]):
         wanted = f"({like.samples}, {columns or 'outputs'})"
         raise InputError(f"{name}: expected shape {wanted}, as there are {like.samples} samples; got {array.shape}")
-    array = array.astype(np.float64)
+    array = np.require(array, np.float64, "W")  # copied only where it must be: torch takes no read-only memory
     wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if len(wrong):
         raise InputError(f"{name}: sample {wrong[0]} holds NaN or infinity; mend or drop it first")

@@ -134,7 +134,7 @@ class _Problem:
         real = int((poles.imag == 0).sum())
         single, cos, sin = np.split(weights[1:], [real, real + len(poles) - real])
         order = np.argsort(poles.imag != 0, kind="stable")
-        folded = np.concatenate([single.astype(complex), cos + 1j * sin]) / self.largest
+        folded = np.asarray(np.concatenate([single, cos + 1j * sin]) / self.largest, dtype=np.complex128)
         return Rational(poles[order] * self.largest, folded, float(weights[0]) / self.largest, float(error))
 
     def _scaled(self, u: Floats) -> Floats:

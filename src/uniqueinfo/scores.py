@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 _TABLE, _SETTINGS = "scores.parquet", "run.json"
 _MATRICES = ("loo_outputs", "outputs", "targets")
-_MEASURES = ("functional", "weight", "value")
+MEASURES = ("functional", "weight", "smoothed", "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +53,21 @@ class Scores:
     """Each sample's output after training with all, (n, outputs)."""
     targets: Floats
     """What the outputs were trained towards, (n, outputs)."""
+    smoothed: Floats | None = None
+    """SI with the smoothing named in the settings, ½(w − w₋ᵢ)ᵀΣ⁻¹(w − w₋ᵢ)."""
     labels: NDArray[Any] | None = None
     ids: NDArray[Any] | None = None
     """The user's names of the samples; 0 … n − 1 when not given."""
     columns: pd.DataFrame | None = None
     """The user's own columns."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """How the scores were computed: training, form, sizes, the error of the rational fit, versions."""
+    """How the scores were computed: training, smoothing, form, sizes, the error of the rational fit, versions."""
 
     def __len__(self) -> int:
         return len(self.weight)
 
     def __repr__(self) -> str:
-        found = [name for name in _MEASURES if getattr(self, name) is not None]
+        found = [name for name in MEASURES if getattr(self, name) is not None]
         return (
             f"Scores of {len(self)} samples: {', '.join(found)}; trained by {self.settings.get('training', 'unknown')}"
         )
@@ -81,7 +83,7 @@ class Scores:
         table: dict[str, Any] = {"id": np.arange(len(self)) if self.ids is None else self.ids}
         if self.labels is not None:
             table["label"] = self.labels if self.labels.ndim == 1 else list(self.labels)
-        table |= {name: getattr(self, name) for name in _MEASURES if getattr(self, name) is not None}
+        table |= {name: getattr(self, name) for name in MEASURES if getattr(self, name) is not None}
         table["loo_loss"] = self.loo_loss
         frame = pd.DataFrame(table)
         if self.columns is None:
@@ -125,7 +127,7 @@ def load(folder: str | Path) -> Scores:
         raise InputError(f"{path}: is not a table of scores, or is damaged ({broken})") from broken
     matrices = {name: table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in _MATRICES}
     frame = table.drop_columns(list(_MATRICES)).to_pandas()
-    measures: dict[str, Any] = {name: frame[name].to_numpy() if name in frame else None for name in _MEASURES}
+    measures: dict[str, Any] = {name: frame[name].to_numpy() if name in frame else None for name in MEASURES}
     labels = _labels(frame["label"]) if "label" in frame else None
     return Scores(
         **measures,

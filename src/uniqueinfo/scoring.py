@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from uniqueinfo.encoding import Encoding, as_labels
 from uniqueinfo.errors import InputError
+from uniqueinfo.information import Smoothed
 from uniqueinfo.linearized.linearization import Form, Linearization, Probe
-from uniqueinfo.scores import Scores, versions
+from uniqueinfo.scores import MEASURES, Scores, versions
+from uniqueinfo.smoothing import Smoothing
 from uniqueinfo.stopping import StoppingCurve, stopping_curve
 from uniqueinfo.training import Training
 
@@ -28,6 +30,7 @@ def score_jacobian(
     residual_val: Any = None,
     *,
     training: Training | Literal["auto"] = "auto",
+    smoothing: Smoothing | None = None,
     initial: Any = None,
     form: Form = "auto",
     ids: Any = None,
@@ -48,7 +51,7 @@ def score_jacobian(
     """
     linearization = Linearization.from_jacobian(J, residual, initial, form=form, device=device)
     probe = None if J_val is None else linearization.probe(J_val, residual_val)
-    return score_linearization(linearization, probe, training, ids=ids, columns=columns)
+    return score_linearization(linearization, probe, training, smoothing=smoothing, ids=ids, columns=columns)
 
 
 def score_features(
@@ -58,6 +61,7 @@ def score_features(
     y_val: Any = None,
     *,
     training: Training | Literal["auto"] = "auto",
+    smoothing: Smoothing | None = None,
     classes: Iterable[Any] | None = None,
     form: Form = "auto",
     ids: Any = None,
@@ -90,6 +94,7 @@ def score_features(
         linearization,
         probe,
         training,
+        smoothing=smoothing,
         labels=labels,
         ids=ids,
         columns=columns,
@@ -102,6 +107,7 @@ def score_linearization(
     probe: Probe | None,
     training: Training | Literal["auto"],
     *,
+    smoothing: Smoothing | None = None,
     labels: NDArray[Any] | None = None,
     ids: Any = None,
     columns: Columns = None,
@@ -115,15 +121,18 @@ def score_linearization(
         raise InputError(
             f'training: expected a training algorithm such as GradientDescent, or "auto", got {training!r}'
         )
+    if not isinstance(smoothing, Smoothing | None):
+        raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {smoothing!r}")
     run = linearization.train(algorithm)
     removal = run.leave_out()
-    measures = removal.measures(probe)
+    measures = removal.measures(probe, smoothing)
     outputs = run.outputs()
     residual = linearization.residual.flatten(1).cpu().numpy()
     return Scores(
         weight=measures.weight,
         functional=measures.functional,
         value=measures.value,
+        smoothed=None if measures.smoothed is None else measures.smoothed.information,
         loo_outputs=outputs - measures.own[1][:, 0],
         outputs=outputs,
         targets=residual + linearization.initial.flatten(1).cpu().numpy(),
@@ -132,6 +141,7 @@ def score_linearization(
         columns=own,
         settings={
             "training": {"algorithm": type(algorithm).__name__, **asdict(algorithm)},  # type: ignore[call-overload]
+            "smoothing": _smoothing(smoothing, measures.smoothed),
             "stopping": None if curve is None else _curve(curve),
             "form": linearization.form,
             "samples": linearization.samples,
@@ -148,6 +158,13 @@ def score_linearization(
 
 def _curve(curve: StoppingCurve) -> dict[str, Any]:
     return {"lr": curve.lr, "steps": curve.steps.tolist(), "loo_loss": curve.error.tolist()}
+
+
+def _smoothing(smoothing: Smoothing | None, found: Smoothed | None) -> dict[str, Any] | None:
+    if smoothing is None or found is None:
+        return None
+    inverted = {} if found.conditioning is None else asdict(found.conditioning)
+    return smoothing.settings() | inverted | {"share_below_floor": found.share_below_floor}
 
 
 def _checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
@@ -168,7 +185,7 @@ def _checked_columns(columns: Columns, samples: int) -> pd.DataFrame | None:
     table = pd.DataFrame(columns)
     if len(table) != samples:
         raise InputError(f"columns: expected {samples} rows, one for each sample, got {len(table)}")
-    taken = {"id", "label", "weight", "functional", "value", "loo_loss", "loo_outputs", "outputs", "targets"}
+    taken = {"id", "label", *MEASURES, "loo_loss", "loo_outputs", "outputs", "targets"}
     clash = taken & set(table.columns)
     if clash:
         raise InputError(f"columns: {sorted(clash)} would hide the scores' own columns; rename them")

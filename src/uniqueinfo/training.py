@@ -194,7 +194,7 @@ class GradientDescent:
     loss: Loss = "mean"
 
     def __post_init__(self) -> None:
-        _positive(self, "lr", self.lr)
+        check_positive(self, "lr", self.lr)
         if not isinstance(self.steps, int | np.integer) or isinstance(self.steps, bool) or self.steps < 1:
             raise InputError(f"GradientDescent: steps must be a whole number of at least 1, got {self.steps!r}")
         _not_negative(self, "weight_decay", self.weight_decay)
@@ -230,8 +230,8 @@ class GradientFlow:
     loss: Loss = "mean"
 
     def __post_init__(self) -> None:
-        _positive(self, "lr", self.lr)
-        _positive(self, "time", self.time)
+        check_positive(self, "lr", self.lr)
+        check_positive(self, "time", self.time)
         _not_negative(self, "weight_decay", self.weight_decay)
         _known_loss(self, self.loss)
 
@@ -293,7 +293,8 @@ def _per_sum(loss: Loss, samples: int, rate: float, decay: float) -> tuple[float
     return (rate / samples, decay * samples) if loss == "mean" else (rate, decay)
 
 
-def _positive(owner: object, name: str, value: float) -> None:
+def check_positive(owner: object, name: str, value: float) -> None:
+    """Refuse a setting that is not a finite number above 0, naming it."""
     if not (math.isfinite(value) and value > 0):
         raise InputError(f"{type(owner).__name__}: {name} must be a finite number above 0, got {value!r}")
 

@@ -56,11 +56,11 @@ class Probe:
 
     def target(self, run: Trained) -> Target:
         """The Fisher matrix and, where targets are known, the gradient of the mean validation loss after the run."""
-        return Target(self._fisher, self._gradient(run.coordinates))
+        return Target(self.fisher, self._gradient(run.coordinates))
 
     @cached_property
-    def _fisher(self) -> Metric:
-        """Through the rows themselves where there are fewer of them than coordinates."""
+    def fisher(self) -> Metric:
+        """F = J_valᵀJ_val / m, through the rows themselves where there are fewer of them than coordinates."""
         if self.samples * self.rows.per_sample < self.system.rank:
             rows = torch.cat([self._rotated(part) for part in self._parts()])
             return Metric(rows.flatten(0, 1) / self.samples**0.5, factor=True)
@@ -238,5 +238,5 @@ def _cheaper(rows: Rows | None) -> Literal["dual", "primal"]:
 
 def _or_zero(name: str, initial: Any, rows: Rows, outputs: int) -> Tensor:
     if initial is None:
-        return torch.zeros(rows.samples, outputs, dtype=torch.float64, device=rows.device)
+        return torch.zeros((), dtype=torch.float64, device=rows.device).expand(rows.samples, outputs)
     return as_matrix(name, initial, rows, outputs)

@@ -14,20 +14,24 @@ from uniqueinfo.removal.solve import Solution
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A quadratic form δᵀMδ on coordinates: M itself, or a factor L with M = LᵀL where L has fewer rows."""
+    """A quadratic form δᵀMδ on coordinates: M itself, its diagonal, or a factor L with M = LᵀL with fewer rows."""
 
     matrix: Tensor
     factor: bool
 
     def of(self, vectors: Tensor) -> Tensor:
         """vᵀMv of every vector (…, rank)."""
-        image = vectors @ self.matrix.T
-        return torch.linalg.vecdot(image, image if self.factor else vectors)
+        image = self._image(vectors)
+        form: Tensor = torch.linalg.vecdot(image, image if self.factor else vectors)
+        return form
 
     def apply(self, vectors: Tensor) -> Tensor:
         """Mv of every vector."""
-        image = vectors @ self.matrix.T
+        image = self._image(vectors)
         return image @ self.matrix if self.factor else image
+
+    def _image(self, vectors: Tensor) -> Tensor:
+        return vectors * self.matrix if self.matrix.ndim == 1 else vectors @ self.matrix.T
 
 
 class Delta(Protocol):
@@ -62,7 +66,8 @@ class Explicit:
     def square(self) -> Tensor:
         """‖δ‖²."""
         flat = self.delta.flatten(1)
-        return torch.linalg.vecdot(flat, flat)
+        square: Tensor = torch.linalg.vecdot(flat, flat)
+        return square
 
     def quadratic(self, metric: Metric) -> Tensor:
         """Σ δᵀMδ."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.information import Floats, Measures, measure
+from uniqueinfo.information import Floats, Measures, Smoothed, measure
 from uniqueinfo.linearized.rows import slices
 from uniqueinfo.rational import Rational, fit
 from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble
@@ -21,8 +22,10 @@ from uniqueinfo.training import check_stable
 
 if TYPE_CHECKING:
     from uniqueinfo.linearized.linearization import Probe, Trained
+    from uniqueinfo.smoothing import Smoothing
 
 _AFFORDABLE = 1e11  # cubed ranks, each worth about ten operations: a minute at most
+_TOLD = 0.01  # the share of smoothed information made by the floor from which on it is said
 _fit = lru_cache(maxsize=256)(fit)
 
 
@@ -49,13 +52,31 @@ class Removal:
         for way in self._ways:
             yield from way.changes()
 
-    def measures(self, probe: Probe | None = None) -> Measures:
+    def measures(self, probe: Probe | None = None, smoothing: Smoothing | None = None) -> Measures:
         """Every measure in one pass."""
-        return measure(self.changes(), len(self), probe.target(self._run) if probe else None)
+        precision = smoothing.precision(self._run) if smoothing else None
+        found = measure(self.changes(), len(self), probe.target(self._run) if probe else None, precision)
+        if found.smoothed is not None:
+            _warn_of_floor(found.smoothed)
+        return found
 
-    def weight_information(self) -> Floats:
-        """½‖w − w₋‖² of each removal."""
-        return self.measures().weight
+    def weight_information(self, smoothing: Smoothing | None = None, *, exact: bool = False) -> Floats:
+        """½‖w − w₋‖² of each removal; with a smoothing Σ, ½(w − w₋)ᵀΣ⁻¹(w − w₋) as `smoothed` gives it."""
+        return self.measures().weight if smoothing is None else self.smoothed(smoothing, exact=exact).information
+
+    def smoothed(self, smoothing: Smoothing, *, exact: bool = False) -> Smoothed:
+        """Information in the weights with a smoothing, and how well its covariance could be inverted.
+
+        A removal changes the steady state of SGD; with `exact=True` each removal has its own covariance Σ₋, and the
+        information is KL(N(w, Σ) ‖ N(w₋, Σ₋)): an eigendecomposition for each, so for small problems.
+        """
+        if exact:
+            found = smoothing.exact(self._run, self.changes(), len(self))
+            _warn_of_floor(found)
+            return found
+        measured = self.measures(smoothing=smoothing).smoothed
+        assert measured is not None
+        return measured
 
     def functional_information(self, probe: Probe) -> Floats:
         """(1/2m) Σ_j ‖f_w(x_j) − f_w₋(x_j)‖² over the validation samples, of each removal."""
@@ -84,6 +105,16 @@ class Removal:
         """f_w − f_w₋ on every validation sample, chunk by chunk: (numbers of the removals, (removals, m, outputs))."""
         for chunk in self.changes():
             yield chunk.numbers, probe.moved(chunk.delta.explicit())
+
+
+def _warn_of_floor(found: Smoothed) -> None:
+    if found.conditioning is not None and found.share_below_floor > _TOLD:
+        warnings.warn(
+            f"{found.share_below_floor:.0%} of the smoothed information lies in the {found.conditioning.raised} of "
+            f"{found.conditioning.dimensions} directions whose variance was raised to {found.conditioning.floor:g} of "
+            "the largest: it depends on this floor. Add weight decay, stop earlier, or compare several floors.",
+            stacklevel=3,
+        )
 
 
 class _Way:
