@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format types pytest bench-core clean
+.PHONY: demo test lint format types pytest bench-core bench-jacobian clean
 
 demo: $(READY)
 	$(BIN)/python -m uniqueinfo.demo
@@ -28,6 +28,10 @@ pytest: $(READY)
 
 bench-core: $(READY)
 	$(BIN)/python -m benchmarks.core
+
+bench-jacobian: $(READY)
+	$(BIN)/python -m benchmarks.jacobian
+	$(BIN)/python -m benchmarks.cats_dogs
 
 # torch first and on its own: whatever else asks for it then finds the pinned build.
 $(READY): pyproject.toml constraints.txt

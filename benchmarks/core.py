@@ -125,14 +125,17 @@ def retraining() -> Line:
         rest = kernel[kept][:, kept]
         left = torch.linalg.matrix_power(torch.eye(999, dtype=torch.float64) - training.lr / 999 * rest, 2000)
         wanted = torch.from_numpy(residual)[kept]
-        return torch.linalg.solve(rest, wanted - left @ wanted)
+        found: torch.Tensor = torch.linalg.solve(rest, wanted - left @ wanted)
+        return found
 
     started = time.perf_counter()
     for i in range(20):
         train_without(i)
     all_of_them = (time.perf_counter() - started) / 20 * 1000
     ours = fastest(lambda: score_jacobian(J, residual, J_val, training=training))
-    return Line("dual, n = m = 1000, k = 1, D = 2000, t = 2000", ours, "1000 trainings (20 timed)", all_of_them, 1 / 500)
+    return Line(
+        "dual, n = m = 1000, k = 1, D = 2000, t = 2000", ours, "1000 trainings (20 timed)", all_of_them, 1 / 500
+    )
 
 
 def growth(console: Console) -> None:

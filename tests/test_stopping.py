@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+from tests import realdata
 from tests.oracles import retraining
 from tests.problems import problem
-from uniqueinfo import GradientDescent, Linearization, stopping_curve
+from uniqueinfo import GradientDescent, Linearization, linearize, stopping_curve
+from uniqueinfo.experiments.networks import mlp
 
 
 @pytest.mark.parametrize("shape", [(12, 30), (25, 6)])
@@ -36,3 +39,22 @@ def test_noise_stops_training_before_its_end() -> None:
 def test_one_sample_and_rows_of_zeros_still_get_a_training() -> None:
     for J in (np.ones((1, 1, 3)), np.zeros((4, 1, 3))):
         assert stopping_curve(Linearization.from_jacobian(J, np.ones((len(J), 1)))).best.lr > 0
+
+
+def test_wrong_labels_of_mnist_stop_training_where_clean_accuracy_peaks() -> None:
+    digits = realdata.arrays("mnist_4v9.npz")
+    X, X_val = (torch.from_numpy(digits[name].reshape(-1, 784) / 255.0).float() for name in ("x_train", "x_val"))
+    y, y_val = digits["y_train"] == 9, digits["y_val"] == 9
+    wrong = np.random.default_rng(0).random(1000) < 0.1
+    torch.manual_seed(0)
+    linearization = linearize(mlp(), (X, (y ^ wrong).astype(int)), X_val, projection=None)
+    curve = stopping_curve(linearization)
+
+    def accuracy(training: GradientDescent) -> float:
+        outputs = linearization.train(training).outputs(linearization.validation)
+        return float(((outputs[:, 0] > 0.5) == y_val).mean())
+
+    assert 20 < curve.best.lr * curve.best.steps < 200
+    assert accuracy(curve.best) > 0.95
+    assert accuracy(curve.best) > accuracy(GradientDescent(0.001, 2_000)) + 0.01
+    assert accuracy(curve.best) > accuracy(GradientDescent(0.001, 2_000_000)) + 0.01

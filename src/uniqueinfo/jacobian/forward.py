@@ -1,0 +1,42 @@
+"""Calling a network on a batch of inputs, and reading its outputs as (b, k)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.sources import Inputs, leaves, map_leaves
+
+
+def call(model: nn.Module, inputs: Inputs) -> Any:
+    """The model on a batch: a tensor as it is, a tuple by position, a dict by keyword."""
+    if isinstance(inputs, dict):
+        return model(**inputs)
+    return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
+def outputs_of(result: Any) -> Tensor:
+    """The output tensor of what a model returned: the tensor itself, or its `.logits`."""
+    outputs = getattr(result, "logits", result)
+    if not isinstance(outputs, Tensor) or outputs.ndim not in (1, 2):
+        found = f"shape {tuple(outputs.shape)}" if isinstance(outputs, Tensor) else type(outputs).__name__
+        raise InputError(
+            f"the network returned {found}, but a tensor of shape (batch,) or (batch, outputs), or an object "
+            "with such `.logits`, is needed: wrap the network in a module that returns one"
+        )
+    return outputs
+
+
+def batch_size(inputs: Inputs) -> int:
+    """The number of samples in a batch."""
+    return len(next(iter(leaves(inputs).values())))
+
+
+def repeat_to(inputs: Inputs, size: int) -> Inputs:
+    """A batch of `size` samples made from those of `inputs`, in turn."""
+    index = torch.arange(size) % batch_size(inputs)
+    taken: Inputs = map_leaves(inputs, lambda _, leaf: leaf[index.to(leaf.device)])
+    return taken

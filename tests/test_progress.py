@@ -1,0 +1,82 @@
+import os
+import pty
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from uniqueinfo.progress import progress
+
+
+def on_a_terminal(code: str) -> str:
+    """What a real terminal gets to see of a program's stderr."""
+    master, slave = pty.openpty()
+    program = [sys.executable, "-c", textwrap.dedent(code)]
+    environment = os.environ | {"COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(program, stderr=slave, env=environment)
+    os.close(slave)
+    seen = b""
+    try:
+        while chunk := os.read(master, 4096):
+            seen += chunk
+    except OSError:  # the other end was closed
+        pass
+    os.close(master)
+    assert process.wait() == 0, seen.decode()
+    return seen.decode()
+
+
+@pytest.mark.slow
+def test_long_work_shows_rate_and_time_left() -> None:
+    seen = on_a_terminal(
+        """
+        import time
+        from uniqueinfo.progress import progress
+        with progress("Jacobian rows", total=1000) as advance:
+            for _ in range(26):
+                time.sleep(0.1)
+                advance(10)
+        """
+    )
+    assert "Jacobian rows" in seen
+    assert "/1,000" in seen
+    assert "samples/s" in seen
+    assert "0:00:0" in seen
+    assert "left" in seen
+
+
+def test_short_work_shows_nothing() -> None:
+    seen = on_a_terminal(
+        """
+        from uniqueinfo.progress import progress
+        with progress("Jacobian rows", total=1) as advance:
+            advance(1)
+        """
+    )
+    assert seen == ""
+
+
+def test_silent_where_stderr_is_no_terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uniqueinfo.progress._PATIENCE", 0.0)
+    with progress("Jacobian rows", total=2) as advance:
+        advance(1)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_silent_on_a_terminal_when_told_so() -> None:
+    seen = on_a_terminal(
+        """
+        import time
+        from uniqueinfo.progress import progress
+        with progress("Jacobian rows", total=1, show=False) as advance:
+            time.sleep(2.1)
+        """
+    )
+    assert seen == ""
+
+
+def test_an_error_inside_passes_through() -> None:
+    with pytest.raises(ZeroDivisionError), progress("Jacobian rows", total=1):
+        raise ZeroDivisionError
