@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format types pytest bench-core bench-jacobian clean
+.PHONY: demo test lint format types pytest bench-core bench-jacobian bench-smoothing experiments clean
 
 demo: $(READY)
 	$(BIN)/python -m uniqueinfo.demo
@@ -32,6 +32,13 @@ bench-core: $(READY)
 bench-jacobian: $(READY)
 	$(BIN)/python -m benchmarks.jacobian
 	$(BIN)/python -m benchmarks.cats_dogs
+
+bench-smoothing: $(READY)
+	$(BIN)/python -m benchmarks.smoothing
+
+# Figures, tables and numbers of the paper's experiments, in results/.
+experiments: $(READY)
+	for name in bound steadystate; do $(BIN)/python -m uniqueinfo.experiments $$name --out results || exit 1; done
 
 # torch first and on its own: whatever else asks for it then finds the pinned build.
 $(READY): pyproject.toml constraints.txt

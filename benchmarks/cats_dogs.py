@@ -49,7 +49,7 @@ class Photos(Dataset[tuple[torch.Tensor, int]]):
 def main() -> None:
     console = Console(width=120)
     torch.manual_seed(0)
-    model = ResNet18(1, FOLDER / "resnet18_imagenet_backbone.npz")
+    model = ResNet18(1, FOLDER / "resnet18_imagenet_backbone.npz").eval()
     watch = Watch()
     linearization = linearize(model, Photos("train"), Photos("val"), projection=RandomCoordinates(2000))
     watch.lap("Jacobian pass, training")

@@ -6,6 +6,7 @@ Each line is a ratio of two times taken in this run, with the bound it must keep
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import resource
 import time
 from collections.abc import Callable
@@ -41,7 +42,7 @@ class Line:
 def main() -> None:
     console = Console(width=150)
     console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, float64 inside")
-    lines = [dual(), primal(), *head(console), retraining()]
+    lines = [dual(), primal(), *in_a_process_of_its_own(head, console), retraining()]
     table = Table("what", "seconds", "against", "seconds", "ratio", "bound", "kept")
     for line in lines:
         table.add_row(
@@ -83,25 +84,35 @@ def primal() -> Line:
     return Line("primal, n = 5000, m = 1000, k = 10, D = 2048, flow", ours, "Gram + eigh + one rotation", other, 3)
 
 
-def head(console: Console) -> list[Line]:
+def in_a_process_of_its_own(work: Callable[[], tuple[list[Line], str]], console: Console) -> list[Line]:
+    """Where the peak memory is that of the work alone."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        lines, remark = pool.apply(work)
+    console.print(remark)
+    return lines
+
+
+def head() -> tuple[list[Line], str]:
     """A linear head on a million float32 rows of 512 features with 10 outputs."""
     rng = np.random.default_rng(0)
     X, X_val = rng.random((1_000_000, 512), dtype=np.float32), rng.random((10_000, 512), dtype=np.float32)
     X -= 0.5
     y, y_val = rng.integers(0, 10, 1_000_000), rng.integers(0, 10, 10_000)
     flow = GradientFlow(lr=1.0, time=1000.0)
-    base = fastest(lambda: in_chunks(X), times=2)
     before = peak()
+    base = fastest(lambda: in_chunks(X), times=2)
     ridge = fastest(lambda: score_features(X, y, X_val, y_val, training=Converged(weight_decay=1e-3)), times=2)
     timed_flow = fastest(lambda: score_features(X, y, X_val, y_val, training=flow), times=1)
-    console.print(f"peak memory over input and base, linear head: {(peak() - before) / 2**30:.2f} GiB (bound 2 GiB)")
+    base = min(base, fastest(lambda: in_chunks(X), times=2))
+    remark = f"linear head: peak memory above that of its input {(peak() - before) / 2**30:.2f} GiB (bound 2 GiB)"
     largest = float(np.linalg.eigvalsh(X[:50_000].astype(np.float64).T @ X[:50_000])[-1]) * 20
     poles = len(fit(flow.filter(1_000_000), largest).poles)
     size = "linear head, n = 1,000,000, m = 10,000, p = 512, k = 10"
-    return [
+    lines = [
         Line(f"{size}, run to the end", ridge, "one XᵀX", base, 6),
         Line(f"{size}, flow ({poles} poles)", timed_flow, "one XᵀX", base, 2 * (2 + min(10, 2 * poles))),
     ]
+    return lines, remark
 
 
 def in_chunks(X: NDArray[np.float32]) -> torch.Tensor:

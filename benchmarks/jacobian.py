@@ -1,12 +1,14 @@
 """Jacobian rows against the passes they cannot do without, and against other ways: ``make bench-jacobian``.
 
 Ratios are of times taken in turn in this run; peak memory is what a process of its own needed on top of the
-network and the images. ``--only`` one of: resnet, outputs, kernel, projections.
+network and the images. Compare times on an idle machine, or with ``--threads 1``: two threads that other work
+keeps interrupting wait for each other, and longer the smaller the operations are.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -33,16 +35,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parts = {"resnet": resnet, "outputs": outputs, "kernel": kernel, "projections": projections.tables}
     parser.add_argument("--only", choices=parts)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--peak", help=argparse.SUPPRESS)  # how `peak` calls this file again
     arguments = parser.parse_args()
     if arguments.peak:
         print(grown(exact_mlp_kernel if arguments.peak == KERNEL else ways(1)[arguments.peak]))
         return
+    torch.set_num_threads(arguments.threads)
     console = Console(width=130)
-    console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     for name, part in parts.items():
         if arguments.only in (None, name):
             part(console)
+            console.print(f"torch {torch.__version__}, threads: {arguments.threads}, load: {os.getloadavg()[0]:.1f}")
 
 
 def setting(k: int) -> tuple[ResNet18, Tensor]:

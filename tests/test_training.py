@@ -19,9 +19,10 @@ from uniqueinfo.training import DescentFilter, FlowFilter, Loss, MomentumFilter
 @pytest.mark.parametrize("loss", ["mean", "sum"])
 @pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
 @pytest.mark.parametrize("steps", [1, 2, 7, 150])
+@pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("form", ["dual", "primal"])
-def test_descent_is_what_the_optimizer_does(form: str, steps: int, momentum: float, loss: Loss) -> None:
-    given = problem(9, 2, 7)
+def test_descent_is_what_the_optimizer_does(form: str, outputs: int, steps: int, momentum: float, loss: Loss) -> None:
+    given = problem(9, outputs, 7)
     unit = (9 if loss == "mean" else 1) / given.largest
     training = GradientDescent(1.5 * unit, steps, weight_decay=0.03 / unit, momentum=momentum, loss=loss)
     run = Linearization.from_jacobian(given.J, given.residual, form=form).train(training)  # type: ignore[arg-type]
@@ -46,6 +47,14 @@ def test_the_closed_form_of_momentum_is_its_recurrence(momentum: float, steps: i
     # The recurrence forgets rounding at the rate 1 − μ, so its condition is 1/(1 − μ)².
     error = np.abs(filter(z) - now.astype(float)) * (z + 1 / filter.horizon)
     assert error.max() < 1e-14 / (1 - momentum) ** 2 * 10
+
+
+@pytest.mark.parametrize("form", ["dual", "primal"])
+def test_weights_of_a_linear_head_are_features_by_outputs(form: str) -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(9, 4)), rng.normal(size=(9, 2))
+    run = Linearization.from_features(X, Y, form=form).train(Converged())  # type: ignore[arg-type]
+    np.testing.assert_allclose(run.weights(), np.linalg.lstsq(X, Y)[0], rtol=1e-10)
 
 
 def test_many_small_steps_are_gradient_flow() -> None:

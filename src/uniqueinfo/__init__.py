@@ -1,15 +1,45 @@
 """How much unique information does each training sample give a neural network?"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from uniqueinfo._version import __version__
 from uniqueinfo.errors import FitError, InputError, UniqueInfoError
-from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
-from uniqueinfo.linearized.linearization import Linearization
-from uniqueinfo.networks import LinearizedNetwork, linearize, score
-from uniqueinfo.scores import Scores, load
-from uniqueinfo.scoring import score_features, score_jacobian
-from uniqueinfo.smoothing import SGD, Fisher, Isotropic, Langevin, gradient_covariance
-from uniqueinfo.stopping import StoppingCurve, stopping_curve
-from uniqueinfo.training import Converged, GradientDescent, GradientFlow
+
+if TYPE_CHECKING:
+    from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
+    from uniqueinfo.linearized.linearization import Linearization
+    from uniqueinfo.networks import LinearizedNetwork, linearize, score
+    from uniqueinfo.scores import Scores, load
+    from uniqueinfo.scoring import score_features, score_jacobian
+    from uniqueinfo.smoothing import SGD, Fisher, Isotropic, Langevin, gradient_covariance
+    from uniqueinfo.stochastic import StochasticTraining
+    from uniqueinfo.stopping import StoppingCurve, stopping_curve
+    from uniqueinfo.training import Converged, GradientDescent, GradientFlow
+else:
+    # Imported when first asked for: torch takes seconds, and `uniqueinfo --help` should not.
+    _HOMES = {
+        "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
+        "uniqueinfo.linearized.linearization": ("Linearization",),
+        "uniqueinfo.networks": ("LinearizedNetwork", "linearize", "score"),
+        "uniqueinfo.scores": ("Scores", "load"),
+        "uniqueinfo.scoring": ("score_features", "score_jacobian"),
+        "uniqueinfo.smoothing": ("SGD", "Fisher", "Isotropic", "Langevin", "gradient_covariance"),
+        "uniqueinfo.stochastic": ("StochasticTraining",),
+        "uniqueinfo.stopping": ("StoppingCurve", "stopping_curve"),
+        "uniqueinfo.training": ("Converged", "GradientDescent", "GradientFlow"),
+    }
+
+    def __getattr__(name: str) -> object:
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(home), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "SGD",
@@ -27,6 +57,7 @@ __all__ = [
     "OutputSketch",
     "RandomCoordinates",
     "Scores",
+    "StochasticTraining",
     "StoppingCurve",
     "UniqueInfoError",
     "VerySparse",

@@ -93,7 +93,7 @@ def measure(
 ) -> Measures:
     """All measures in one pass over the removals."""
     weight, functional, value, smoothed, below = np.empty((5, removals))
-    own: dict[int, list[Floats]] = {}
+    own: dict[int, Floats] = {}
     for chunk in chunks:
         at, delta = chunk.numbers, chunk.delta
         weight[at] = _numpy(delta.square()) / 2
@@ -104,13 +104,16 @@ def measure(
         if precision is not None:
             smoothed[at], below[at] = (_numpy(part) / 2 for part in precision.of(delta))
         moved = _numpy(delta.outputs(chunk.rows)).reshape(*chunk.members.shape, -1)
-        own.setdefault(chunk.members.shape[1], []).append(moved)
+        size = chunk.members.shape[1]
+        if size not in own:  # at its full size: many small arrays between large temporaries would scatter the memory
+            own[size] = np.empty((chunk.of, *moved.shape[1:]))
+        own[size][chunk.place] = moved
     return Measures(
         weight,
         functional if target is not None else None,
         value if target is not None and target.gradient is not None else None,
         Smoothed(smoothed, below, precision.conditioning) if precision is not None else None,
-        {size: np.concatenate(parts) for size, parts in own.items()},
+        own,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 
 from uniqueinfo.data import Samples, as_samples, as_targets
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian import Kernels, OutputSketch, Projection, RandomCoordinates, RowEngine, exact_kernels
+from uniqueinfo.jacobian import Factorized, Kernels, OutputSketch, Projection, RowEngine, exact_kernels
 from uniqueinfo.jacobian.features import Features, compute_features
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.linearized.linearization import Form, Linearization, Probe
@@ -28,7 +29,12 @@ from uniqueinfo.training import Training
 
 Floats = NDArray[np.float64]
 
-DEFAULT_PROJECTION = RandomCoordinates(2000)
+Chosen = Projection | None | Literal["auto"]
+
+DEFAULT_PROJECTION = Factorized(2000)
+"""Where exact kernels are too dear: at the same width and cost it ranks samples better than random coordinates."""
+_MOST_ROWS = 5_000  # of an exact kernel, whose eigendecomposition grows with their cube
+_MOST_PRODUCTS = 1e13  # operations an exact kernel may take: about a minute
 _BATCH = 32  # samples per batch of the exact kernels, whose budget leaves a batch's own memory out
 
 
@@ -39,19 +45,21 @@ def score(
     *,
     training: Training | Literal["auto"] = "auto",
     smoothing: Smoothing | None = None,
-    projection: Projection | None = DEFAULT_PROJECTION,
+    projection: Chosen = "auto",
     outputs: OutputSketch | None = None,
     form: Form = "auto",
     memory: str | int | None = None,
     folder: str | Path | None = None,
     device: torch.device | str | None = None,
     progress: bool = True,
+    effects: int = 0,
     ids: Any = None,
     columns: Columns = None,
 ) -> Scores:
     """How much each training sample matters to a network trained from its present weights.
 
     `train` and `val` are what `linearize` takes; without labels `val` still gives functional information.
+    `effects` keeps, for each sample, this many of the validation samples it moves most.
 
     >>> torch.manual_seed(0).initial_seed()
     0
@@ -74,16 +82,18 @@ def score(
     )
     if training != "auto":
         linearization.train(training)  # a rate that diverges is refused before the pass over the validation data
-    return score_linearization(
+    scores = score_linearization(
         linearization,
         None if val is None else linearization.validation,
         training,
         smoothing=smoothing,
+        effects=effects,
         labels=linearization.labels,
         ids=linearization.ids if ids is None else ids,
         columns=columns,
-        settings={"projection": repr(projection), "notes": list(linearization.notes)},
+        settings={"projection": repr(linearization.projection), "notes": list(linearization.notes)},
     )
+    return scores if outputs is None else _unmixed(scores, outputs.factor(linearization.classes))
 
 
 def linearize(
@@ -91,7 +101,7 @@ def linearize(
     train: Any,
     val: Any = None,
     *,
-    projection: Projection | None = DEFAULT_PROJECTION,
+    projection: Chosen = "auto",
     outputs: OutputSketch | None = None,
     form: Form = "auto",
     memory: str | int | None = None,
@@ -103,8 +113,9 @@ def linearize(
 
     `train`, `val`: a torch Dataset of (x, y), a pair of arrays, a DataLoader or a Hugging Face dataset; scores come in
     the data set's order. `projection=None` keeps every parameter: through exact kernels where there are fewer rows than
-    parameters. `outputs` mixes many outputs down to a few. Rows that take more than the `memory` budget go to disk, in
-    `folder` if one is named; there, a killed run is gone on with.
+    parameters. "auto" does that while it takes no more than about a minute, and projects otherwise. `outputs` mixes
+    many outputs down to a few. Rows that take more than the `memory` budget go to disk, in `folder` if one is named;
+    there, a killed run is gone on with.
 
     >>> from uniqueinfo.training import Converged
     >>> model = nn.Linear(2, 1, bias=False)
@@ -112,21 +123,26 @@ def linearize(
     array([[1.],
            [2.]])
     """
-    network = _Network(
-        model, projection, outputs, as_bytes(memory), None if folder is None else Path(folder), device, progress
-    )
+    place = None if folder is None else Path(folder)
+    network = _Network(model, None, outputs, as_bytes(memory), place, device, progress)
     samples = network.samples(train)
     others = None if val is None else network.samples(val)
-    if projection is None and form != "primal" and network.has_more_parameters_than_rows(samples):
+    rows, parameters = network.size(samples)
+    if projection == "auto":  # kernels are not kept in a folder, and rows are
+        both = rows * (len(samples) + (0 if others is None else len(others))) / len(samples)
+        cheap = rows <= _MOST_ROWS and 2 * rows * both * parameters <= _MOST_PRODUCTS
+        projection = None if cheap and folder is None else DEFAULT_PROJECTION
+    if projection is None and form != "primal" and rows <= parameters and folder is None:
         return _from_kernels(network, samples, others)
+    network.projection = projection
     found = network.features(samples, "train")
     if found.labels is None:
         raise InputError("train: these samples have no labels; hand over (inputs, labels)")
     start = network.tensor(found.outputs)
     residual = network.tensor(network.targets(found.labels)) - start
-    rows = Rows(found.rows, residual.device)
+    source = Rows(found.rows, residual.device)
     return LinearizedNetwork(
-        rows, residual[..., None], start[..., None], form, None, network, samples, others, found.labels
+        source, residual[..., None], start[..., None], form, None, network, samples, others, found.labels
     )
 
 
@@ -153,6 +169,16 @@ class LinearizedNetwork(Linearization):
     def paths(self) -> Mapping[str, str]:
         """Which way each parameter's part of the Jacobian was computed: a layer rule's name, or "generic"."""
         return self._network.paths
+
+    @property
+    def projection(self) -> Projection | None:
+        """How the Jacobian was projected; None where every parameter was kept."""
+        return self._network.projection
+
+    @property
+    def classes(self) -> int:
+        """How many outputs the network has, before any mixing."""
+        return self._network.classes
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -202,7 +228,7 @@ class _Network:
 
     def __post_init__(self) -> None:
         self._fingerprint = fingerprint(self.model)
-        self._outputs: int | None = None
+        self.classes = 0  # known from the first pass on
 
     def samples(self, data: Any) -> Samples:
         """What the user handed over, on the network's device and in its dtype."""
@@ -211,16 +237,15 @@ class _Network:
             raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
         return as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype)
 
-    def has_more_parameters_than_rows(self, samples: Samples) -> bool:
-        """Whether a kernel is smaller than a Hessian."""
-        with prepared(self.model, self.device):
-            rows = len(samples) * self._engine(samples).outputs
-        return rows <= sum(p.numel() for p in self.model.parameters() if p.requires_grad)
+    def size(self, samples: Samples) -> tuple[int, int]:
+        """Rows and columns of the whole Jacobian."""
+        with prepared(self.model, self.device, quiet=True):
+            engine = self._engine(samples)
+        return len(samples) * engine.outputs, engine.width
 
     def features(self, samples: Samples, name: str) -> Features:
         """Jacobian rows and outputs of samples, in memory or in the folder."""
-        with prepared(self.model, self.device) as notes:
-            self.notes = self.notes or notes
+        with self._prepared():
             engine = self._engine(samples)
             return compute_features(
                 engine,
@@ -232,23 +257,21 @@ class _Network:
                     "projection": repr(self.projection),
                     "outputs": repr(self.sketch),
                 },
-                classes=self._outputs,
+                classes=self.classes,
                 progress=self.progress,
             )
 
     def kernels(self, train: Samples, val: Samples | None) -> Kernels:
         """Exact kernels."""
-        with prepared(self.model, self.device) as notes:
-            self.notes = self.notes or notes
+        with self._prepared():
             self._engine(train)
             others: Iterable[Inputs] = [] if val is None else _Batches(val)
             return exact_kernels(self.model, _Batches(train), others, memory=self.memory, outputs=self.sketch)
 
     def targets(self, labels: NDArray[Any]) -> Floats:
         """What the (mixed) outputs are trained towards."""
-        assert self._outputs is not None
-        wanted = as_targets(labels, self._outputs)
-        return wanted if self.sketch is None else wanted @ self.sketch.matrix(self._outputs).numpy()
+        wanted = as_targets(labels, self.classes)
+        return wanted if self.sketch is None else wanted @ self.sketch.matrix(self.classes).numpy()
 
     def tensor(self, values: Floats) -> Tensor:
         """On the device the algebra runs on."""
@@ -259,10 +282,16 @@ class _Network:
         if fingerprint(self.model) != self._fingerprint:
             raise InputError("the network has changed since it was linearized; linearize it again")
 
+    @contextmanager
+    def _prepared(self) -> Iterator[None]:
+        with prepared(self.model, self.device, quiet=bool(self.notes)) as notes:  # once is enough to say it
+            self.notes = notes
+            yield
+
     def _engine(self, samples: Samples) -> RowEngine:
         example = samples.inputs(range(min(2, len(samples))))
         engine = RowEngine(self.model, example, self.projection, outputs=self.sketch)
-        self.paths, self._outputs = engine.paths, engine.classes
+        self.paths, self.classes = engine.paths, engine.classes
         return engine
 
 
@@ -276,6 +305,17 @@ class _Batches:
         count = len(self.samples)
         parts = [range(start, min(start + _BATCH, count)) for start in range(0, count, _BATCH)]
         return (batch.inputs for batch in self.samples.batches(parts))
+
+
+def _unmixed(scores: Scores, factor: float) -> Scores:
+    """Squared changes of mixed outputs, counted for all outputs."""
+
+    def scaled(values: Floats | None) -> Floats | None:
+        return None if values is None else values * factor
+
+    return replace(
+        scores, weight=scores.weight * factor, functional=scaled(scores.functional), value=scaled(scores.value)
+    )
 
 
 def _from_kernels(network: _Network, train: Samples, val: Samples | None) -> LinearizedNetwork:

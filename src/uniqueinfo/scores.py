@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo._version import __version__
+from uniqueinfo.effects import Effects
 from uniqueinfo.errors import InputError
 from uniqueinfo.files import replacing
 
@@ -26,7 +27,10 @@ Floats = NDArray[np.float64]
 
 _TABLE, _SETTINGS = "scores.parquet", "run.json"
 _MATRICES = ("loo_outputs", "outputs", "targets")
+_EFFECTS = {"validation": "effects_validation", "output": "effects_output", "change": "effects_change"}
 MEASURES = ("functional", "weight", "smoothed", "value")
+RESERVED = frozenset({"id", "label", *MEASURES, "loo_loss", *_MATRICES, *_EFFECTS.values()})
+"""Names the user's own columns cannot have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,8 @@ class Scores:
     """The user's names of the samples; 0 … n − 1 when not given."""
     columns: pd.DataFrame | None = None
     """The user's own columns."""
+    effects: Effects | None = None
+    """The few validation samples each training sample moves most; where asked for."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How the scores were computed: training, smoothing, form, sizes, the error of the rational fit, versions."""
 
@@ -99,9 +105,12 @@ class Scores:
         folder.mkdir(parents=True, exist_ok=True)
         settings = json.dumps(dict(self.settings), indent=2, sort_keys=True)
         table = pa.Table.from_pandas(self.frame(), preserve_index=False)
-        for name in _MATRICES:
-            matrix = np.ascontiguousarray(getattr(self, name))
-            table = table.append_column(name, pa.FixedSizeListArray.from_arrays(matrix.ravel(), matrix.shape[1]))
+        matrices = {name: getattr(self, name) for name in _MATRICES}
+        if self.effects is not None:
+            matrices |= {name: getattr(self.effects, part) for part, name in _EFFECTS.items()}
+        for name, matrix in matrices.items():
+            flat = np.ascontiguousarray(matrix).ravel()
+            table = table.append_column(name, pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1]))
         own = [] if self.columns is None else list(self.columns.columns)
         marks = {"uniqueinfo": settings, "uniqueinfo_columns": json.dumps(own)}
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), **marks})
@@ -125,8 +134,10 @@ def load(folder: str | Path) -> Scores:
         settings, own = json.loads(marks["uniqueinfo"]), json.loads(marks["uniqueinfo_columns"])
     except (OSError, KeyError, AttributeError, ValueError) as broken:
         raise InputError(f"{path}: is not a table of scores, or is damaged ({broken})") from broken
-    matrices = {name: table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1) for name in _MATRICES}
-    frame = table.drop_columns(list(_MATRICES)).to_pandas()
+    matrices = {name: _matrix(table, name) for name in _MATRICES}
+    kept = {part: name for part, name in _EFFECTS.items() if name in table.column_names}
+    effects = Effects(**{part: _matrix(table, name) for part, name in kept.items()}) if kept else None
+    frame = table.drop_columns([*_MATRICES, *kept.values()]).to_pandas()
     measures: dict[str, Any] = {name: frame[name].to_numpy() if name in frame else None for name in MEASURES}
     labels = _labels(frame["label"]) if "label" in frame else None
     return Scores(
@@ -135,6 +146,7 @@ def load(folder: str | Path) -> Scores:
         labels=labels,
         ids=frame["id"].to_numpy(),
         columns=frame[own] if own else None,
+        effects=effects,
         settings=settings,
     )
 
@@ -148,6 +160,11 @@ def versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "torch": torch.__version__,
     }
+
+
+def _matrix(table: pa.Table, name: str) -> NDArray[Any]:
+    found: NDArray[Any] = table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
+    return found
 
 
 def _labels(column: pd.Series[Any]) -> NDArray[Any]:

@@ -11,11 +11,12 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from uniqueinfo.effects import strongest
 from uniqueinfo.encoding import Encoding, as_labels
 from uniqueinfo.errors import InputError
 from uniqueinfo.information import Smoothed
 from uniqueinfo.linearized.linearization import Form, Linearization, Probe
-from uniqueinfo.scores import MEASURES, Scores, versions
+from uniqueinfo.scores import RESERVED, Scores, versions
 from uniqueinfo.smoothing import Smoothing
 from uniqueinfo.stopping import StoppingCurve, stopping_curve
 from uniqueinfo.training import Training
@@ -33,6 +34,7 @@ def score_jacobian(
     smoothing: Smoothing | None = None,
     initial: Any = None,
     form: Form = "auto",
+    effects: int = 0,
     ids: Any = None,
     columns: Columns = None,
     device: torch.device | str | None = None,
@@ -41,7 +43,7 @@ def score_jacobian(
 
     `residual` is targets − initial outputs. `initial` are the initial outputs themselves; without them `outputs` and
     `loo_outputs` are counted from there. `J_val` (m, k, D) adds functional information, `residual_val` (m, k) the
-    value.
+    value. `effects` keeps, for each sample, this many of the validation samples it moves most.
 
     >>> from uniqueinfo.training import Converged
     >>> J, r = np.array([[[1.0]], [[1.0]]]), np.array([[0.0], [2.0]])  # two samples of one constant: 0 and 2
@@ -51,7 +53,9 @@ def score_jacobian(
     """
     linearization = Linearization.from_jacobian(J, residual, initial, form=form, device=device)
     probe = None if J_val is None else linearization.probe(J_val, residual_val)
-    return score_linearization(linearization, probe, training, smoothing=smoothing, ids=ids, columns=columns)
+    return score_linearization(
+        linearization, probe, training, smoothing=smoothing, effects=effects, ids=ids, columns=columns
+    )
 
 
 def score_features(
@@ -64,6 +68,7 @@ def score_features(
     smoothing: Smoothing | None = None,
     classes: Iterable[Any] | None = None,
     form: Form = "auto",
+    effects: int = 0,
     ids: Any = None,
     columns: Columns = None,
     device: torch.device | str | None = None,
@@ -71,7 +76,8 @@ def score_features(
     """Scores for a linear head, started from zero, on frozen features (n, p).
 
     Labels that are not floats name classes: two share one output (0 and 1), more get one output each. Floats are
-    regression targets, (n,) or (n, k). There is no intercept: append a column of ones for one.
+    regression targets, (n,) or (n, k). There is no intercept: append a column of ones for one. `effects` keeps, for
+    each sample, this many of the validation samples it moves most.
 
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), [0, 0, 1]
@@ -95,6 +101,7 @@ def score_features(
         probe,
         training,
         smoothing=smoothing,
+        effects=effects,
         labels=labels,
         ids=ids,
         columns=columns,
@@ -108,6 +115,7 @@ def score_linearization(
     training: Training | Literal["auto"],
     *,
     smoothing: Smoothing | None = None,
+    effects: int = 0,
     labels: NDArray[Any] | None = None,
     ids: Any = None,
     columns: Columns = None,
@@ -123,6 +131,8 @@ def score_linearization(
         )
     if not isinstance(smoothing, Smoothing | None):
         raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {smoothing!r}")
+    if effects and probe is None:
+        raise InputError("effects: there are no validation samples to feel them; hand some over")
     run = linearization.train(algorithm)
     removal = run.leave_out()
     measures = removal.measures(probe, smoothing)
@@ -139,6 +149,7 @@ def score_linearization(
         labels=labels,
         ids=names,
         columns=own,
+        effects=strongest(removal, probe, effects) if effects and probe is not None else None,
         settings={
             "training": {"algorithm": type(algorithm).__name__, **asdict(algorithm)},  # type: ignore[call-overload]
             "smoothing": _smoothing(smoothing, measures.smoothed),
@@ -185,8 +196,7 @@ def _checked_columns(columns: Columns, samples: int) -> pd.DataFrame | None:
     table = pd.DataFrame(columns)
     if len(table) != samples:
         raise InputError(f"columns: expected {samples} rows, one for each sample, got {len(table)}")
-    taken = {"id", "label", *MEASURES, "loo_loss", "loo_outputs", "outputs", "targets"}
-    clash = taken & set(table.columns)
+    clash = RESERVED & set(table.columns)
     if clash:
         raise InputError(f"columns: {sorted(clash)} would hide the scores' own columns; rename them")
     return table

@@ -18,10 +18,10 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def prepared(model: nn.Module, device: torch.device | str | None = None) -> Iterator[list[str]]:
+def prepared(model: nn.Module, device: torch.device | str | None = None, *, quiet: bool = False) -> Iterator[list[str]]:
     """Put the network in eval mode (and on `device`); give notes on what that changed.
 
-    Each note is logged as a warning too. However the block ends, training flags, `.grad`, hooks,
+    Unless `quiet`, each note is logged as a warning too. However the block ends, training flags, `.grad`, hooks,
     `requires_grad`, device and buffers are what they were: the same objects with the same contents.
     """
     for name, module in model.named_modules():
@@ -31,7 +31,7 @@ def prepared(model: nn.Module, device: torch.device | str | None = None) -> Iter
                 "in eval mode too: train it with track_running_stats=True"
             )
     notes = _notes(model)
-    for note in notes:
+    for note in () if quiet else notes:
         logger.warning(note)
     with ExitStack() as restored:
         for module in model.modules():

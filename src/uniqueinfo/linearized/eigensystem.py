@@ -110,7 +110,10 @@ class Primal(Eigensystem):
     def fitted(self, coordinates: Tensor) -> Tensor:
         """J times the weights: the samples are not rotated."""
         weights = self.weights(coordinates)
-        return torch.cat([self._rows[part] @ weights for part in self._rows.chunks()])
+        found = weights.new_empty(self._rows.samples, self._rows.per_sample, weights.shape[1])
+        for part in self._rows.chunks():
+            found[part] = self._rows[part] @ weights
+        return found
 
     def rotate(self, rows: Tensor) -> Tensor:
         """J_val U."""

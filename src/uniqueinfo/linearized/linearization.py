@@ -105,6 +105,7 @@ class Linearization:
     ) -> Linearization:
         """Rows (n, k, D), targets − initial outputs (n, k), initial outputs (n, k; zero when not given).
 
+        >>> from uniqueinfo.training import Converged
         >>> J, r = np.ones((2, 1, 3)), np.array([[1.0], [3.0]])
         >>> Linearization.from_jacobian(J, r).train(Converged()).outputs()
         array([[2.],
@@ -152,6 +153,11 @@ class Linearization:
         return self.residual.shape[1] * self.residual.shape[2]
 
     @property
+    def is_head(self) -> bool:
+        """Whether this is a linear head, whose outputs share their features."""
+        return self.rows is not None and len(self.rows.source.shape) == 2
+
+    @property
     def width(self) -> int | None:
         """How many parameters (or features) a row has; None where only the kernel is known."""
         return None if self.rows is None else self.rows.width
@@ -176,8 +182,7 @@ class Linearization:
         for `from_features` they are features (m, p); for `from_kernel` kernel values between these samples' rows and
         the training rows, (m, k, nk).
         """
-        shared = self.rows is not None and len(self.rows.source.shape) == 2
-        dims = ("samples", "features") if shared else ("samples", "outputs", "parameters")
+        dims = ("samples", "features") if self.is_head else ("samples", "outputs", "parameters")
         device = self.residual.device
         found = as_rows("validation rows", rows, dims, device)
         wanted = (self.residual.shape[1], self.width or self.residual.shape[0] * self.residual.shape[1])
@@ -224,7 +229,7 @@ class Trained:
     def weights(self) -> Floats:
         """w − w0: (D,), or (p, k) for a linear head."""
         found: Floats = self.system.weights(self.coordinates).cpu().numpy()
-        return found[:, 0] if self.residual.shape[2] == 1 and self.residual.shape[1] > 1 else found
+        return found if self.linearization.is_head else found[:, 0]
 
     def leave_out(self, groups: Iterable[Iterable[int]] | None = None) -> Removal:
         """Every sample on its own, or groups of any, mixed, sizes (which may overlap)."""

@@ -139,6 +139,10 @@ class Changes:
     """Which removals these are, in the user's order."""
     members: Indices
     """The samples that left with each, (blocks, size)."""
+    place: slice
+    """Where these stand among the removals of their size."""
+    of: int
+    """How many removals of their size there are."""
     rows: Tensor
     """Z of the samples that left, (blocks, rows, rank)."""
     delta: Delta

@@ -146,7 +146,7 @@ class _Way:
             rows = self._system.right(left)
             residual = self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
             delta = self._in_closed_form(left, rows, residual) if self._closed else self._by_training(rows, residual)
-            yield Changes(self._bucket.numbers[part], members[part], rows, delta)
+            yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, delta)
 
     def _left(self, members: Indices) -> Tensor:
         """E of every group, its samples' rows one after the other: (groups, rows, rank)."""

@@ -7,7 +7,7 @@ the Hessian, it settles to a Gaussian whose covariance solves
 
 How the loss enters: under the mean, H = JᵀJ/n + λI, and this is the steady state of mini-batch SGD as one runs it
 (batches drawn independently, small η; with momentum μ give η/(1 − μ)). Under the sum, H = JᵀJ + λI, the paper's formula
-as it stands: the drift is that of all samples, n times as strong, while the noise stays that of one batch's mean gradient.
+as it stands: the drift is that of all samples, n times as strong, the noise still that of a batch's mean gradient.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Langevin(SteadyState):
         if not bool((state.curvature > 0).all()):
             raise InputError(
                 "Langevin: without these samples the loss is flat in a direction that they alone held, so the noise "
-                "has no steady state there, and the exact information is infinite. Add weight decay, or leave exact=False."
+                "has no steady state there and the exact information is infinite. Add weight decay, or use exact=False."
             )
         variances = (self._temperature / state.curvature).repeat(len(state.mean))
         return Gaussian.floored(variances, floor=0.0)
@@ -149,7 +149,7 @@ class SGD(SteadyState):
         if not self.diagonal and state.dimensions > _LARGEST:
             raise InputError(
                 f"SGD: the covariance of {state.dimensions:,} coordinates (the rank of the Jacobian, times the "
-                "outputs of a linear head) is too large to write out. Take diagonal=True, or project to fewer coordinates."
+                "outputs of a linear head) is too large to write out. Take diagonal=True, or project to fewer."
             )
         noise = state.covariance(self.diagonal)
         trace = float(noise.sum() if self.diagonal else noise.trace())
@@ -179,9 +179,11 @@ class _Joint:
 
 def _without_noise(samples: int) -> str:
     if samples == 1:
-        return "SGD: with a single sample every batch is the same: no noise, Σ = 0. Use Langevin or Isotropic smoothing."
+        return (
+            "SGD: with a single sample every batch is the same: no noise, Σ = 0. Use Langevin or Isotropic smoothing."
+        )
     return (
         f"SGD: the network interpolates its {samples} samples: every gradient is zero, so SGD has no noise (Λ = 0), "
-        "Σ = 0, and the information would be infinite. Add weight decay or stop training earlier, so that residuals are "
-        "left; or use Langevin or Isotropic smoothing."
+        "Σ = 0, and the information would be infinite. Add weight decay or stop training earlier, so that residuals "
+        "are left; or use Langevin or Isotropic smoothing."
     )

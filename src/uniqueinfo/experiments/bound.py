@@ -1,0 +1,189 @@
+"""The unique information of a sample and its bound, on a toy problem in two dimensions.
+
+Two classes of 40 points each, Gaussian; linear regression on ±1 without an intercept, by SGD for 200 epochs with
+batches of 5 and a rate of 0.1. The paper does not give the Gaussians' means and widths; here they are ±(0.8, 0.8) and
+0.8, chosen so that the most informative point has about the paper's bound.
+
+The inequality I ≤ KL is a theorem for the average over what the left-out sample could have been, and is tested as such
+for every point tried. For the given sample alone it is not one, and is counted separately.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from uniqueinfo.experiments.runner import Claim, Request, Result
+from uniqueinfo.experiments.sgd import shuffled_sgd
+from uniqueinfo.linearized.linearization import Linearization
+from uniqueinfo.smoothing import SGD
+from uniqueinfo.stochastic import Estimate, ExpectedInformation, StochasticInformation, StochasticTraining
+from uniqueinfo.training import Converged
+
+Floats = NDArray[np.float64]
+
+_POINTS, _MEAN, _WIDTH = 80, 0.8, 0.8
+_LR, _BATCH, _EPOCHS = 0.1, 5, 200
+_SIZES: dict[str, dict[str, int]] = {
+    "small": {"points_tried": 8, "runs": 1000, "replacements": 150, "runs_each": 40},
+    "paper": {"points_tried": _POINTS, "runs": 2000, "replacements": 300, "runs_each": 50},
+}
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """One left-out point."""
+
+    index: int
+    smoothed: float
+    exact: float
+    found: StochasticInformation
+    expected: ExpectedInformation
+
+
+def run(request: Request) -> Result:
+    """Leave out points, those with the most and the least information among them."""
+    sizes = _SIZES[request.scale]
+    rng = np.random.default_rng(request.seed)
+    X, y = _draw(_POINTS, rng)
+    replacements = _draw(sizes["replacements"], rng)
+    removal = Linearization.from_features(X, y[:, None]).train(Converged()).leave_out()
+    smoothing = SGD(_LR, _BATCH)
+    smoothed, exact = removal.weight_information(smoothing), removal.weight_information(smoothing, exact=True)
+    train = partial(shuffled_sgd, lr=_LR, batch_size=_BATCH, epochs=_EPOCHS)
+    training = StochasticTraining(train, X, y, runs=sizes["runs"], stacked=True, seed=request.seed)
+    with_all = training.weights()
+    tried = []
+    for index in _spread(smoothed, sizes["points_tried"]):
+        found = training.leave_out(index, replacements, runs_each=sizes["runs_each"], with_it=with_all)
+        tried.append(_Tried(index, smoothed[index], exact[index], found, found.expected(request.seed)))
+    tried.sort(key=lambda one: -one.found.bound["gaussian"].value)
+    return Result(
+        table=pd.DataFrame([_row(one) for one in tried]),
+        figures={"bound": _figure(X, y, tried)},
+        claims=_claims(tried),
+        settings={"lr": _LR, "batch_size": _BATCH, "epochs": _EPOCHS, "mean": _MEAN, "width": _WIDTH} | sizes,
+    )
+
+
+def _draw(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    y = np.where(np.arange(count) % 2 == 0, 1.0, -1.0)
+    return _WIDTH * rng.normal(size=(count, 2)) + _MEAN * y[:, None], y
+
+
+def _spread(scores: Floats, count: int) -> list[int]:
+    """From the most to the least informative, more of the former."""
+    ranks = np.unique(np.geomspace(1, len(scores), 4 * count).round().astype(int)) - 1
+    ranks = np.arange(len(scores)) if count == len(scores) else ranks[np.linspace(0, len(ranks) - 1, count).astype(int)]
+    return [int(i) for i in np.argsort(-scores)[ranks]]
+
+
+def _claims(tried: Sequence[_Tried]) -> list[Claim]:
+    top = tried[0].found
+    assert top.information is not None
+    least = min((one.expected for one in tried), key=lambda found: found.slack.value)
+    slack = [one.found.slack["gaussian"] for one in tried if one.found.slack is not None]
+    mean, mean_bound = (float(np.mean([_value(one, part) for one in tried])) for part in ("information", "bound"))
+    below = sum(found.high < 0 for found in slack)
+    return [
+        _claim("I(W; z | S₋) of the most informative point, nats", top.information["gaussian"], 1.3),
+        _claim("its bound KL(p(w|S) ‖ p(w|S₋)), nats", top.bound["gaussian"], 3.0),
+        Claim(
+            "bound − I for the most informative point",
+            slack[0].value,
+            slack[0].low,
+            slack[0].high,
+            paper="3.0 − 1.3",
+            holds=slack[0].low > 0,
+        ),
+        Claim(
+            f"of {len(tried)} left-out points, I ≤ bound on average over replacements (within the interval)",
+            f"{sum(one.expected.slack.high >= 0 for one in tried)}",
+            holds=all(one.expected.slack.high >= 0 for one in tried),
+            note=f"the theorem; the least bound − I of any point is {least.slack}",
+        ),
+        Claim(
+            "mean I and mean bound over the points tried",
+            f"{mean:.3g}, {mean_bound:.3g}",
+            holds=mean <= mean_bound,
+        ),
+        Claim(
+            f"of {len(tried)} left-out points, I ≤ bound for the sample itself (within the interval)",
+            f"{len(slack) - below}",
+            holds=below == 0,
+            note="no theorem: a sample that changes nothing has a bound of 0 and an I above it",
+        ),
+    ]
+
+
+def _claim(what: str, found: Estimate, paper: float) -> Claim:
+    return Claim(what, found.value, found.low, found.high, paper, note="other points than the paper's")
+
+
+def _value(one: _Tried, part: str) -> float:
+    found: Estimate = getattr(one.found, part)["gaussian"]
+    return found.value
+
+
+def _row(one: _Tried) -> dict[str, Any]:
+    row: dict[str, Any] = {"index": one.index, "si_sgd": one.smoothed, "si_sgd_exact": one.exact}
+    parts = ("bound", "information", "slack")
+    named = {f"{part}_{way}": found for part in parts for way, found in getattr(one.found, part).items()}
+    named |= {f"expected_{part}": getattr(one.expected, part) for part in parts}
+    for name, found in named.items():
+        row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    return row
+
+
+def _figure(X: Floats, y: Floats, tried: Sequence[_Tried]) -> Figure:
+    """The paper's four pictures for the most informative point, and all points tried."""
+    figure = Figure(figsize=(12, 7.5), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
+    top = tried[0]
+    assert top.found.replaced is not None
+    _data(axes[0], X, y, top.index)
+    clouds = {
+        "p(w | S)": top.found.with_it,
+        "p(w | S₋ᵢ)": top.found.without_it,
+        "E p(w | S₋ᵢ, z')": top.found.replaced.reshape(-1, 2),
+    }
+    together = np.concatenate(list(clouds.values()))
+    low, high = np.quantile(together, [0.001, 0.999], axis=0)
+    for ax, (title, cloud) in zip(axes[[1, 2, 3]], clouds.items(), strict=True):
+        ax.hist2d(*cloud.T, bins=50, range=np.stack([low, high], axis=1), cmap="Blues")
+        ax.plot(*top.found.with_it.mean(axis=0), "+", color="crimson", markersize=12)
+        ax.set(title=title, xlabel="$w_1$", ylabel="$w_2$")
+    given = [(one.found.bound["gaussian"], one.found.information["gaussian"]) for one in tried if one.found.information]
+    _against(axes[4], given, "each sample as it is", start=0.01)
+    axes[4].set(xscale="log", yscale="log")
+    _against(axes[5], [(one.expected.bound, one.expected.information) for one in tried], "mean over replacements")
+    return figure
+
+
+def _data(ax: Axes, X: Floats, y: Floats, chosen: int) -> None:
+    for sign, colour in ((1, "tab:blue"), (-1, "tab:orange")):
+        ax.scatter(X[y == sign, 0], X[y == sign, 1], s=18, color=colour, label=f"y = {sign:+d}")
+    ax.scatter(
+        X[chosen, 0], X[chosen, 1], s=120, facecolors="none", edgecolors="crimson", linewidths=1.5, label="$z_i$"
+    )
+    ax.set(title="data", xlabel="$x_1$", ylabel="$x_2$")
+    ax.legend(frameon=False)
+
+
+def _against(ax: Axes, pairs: Sequence[tuple[Estimate, Estimate]], title: str, start: float = 0.0) -> None:
+    """Information over bound, with intervals; above the line it would exceed its bound."""
+    bound, information = (np.array([[f.value, f.low, f.high] for f in part]).T for part in zip(*pairs, strict=True))
+    reach = 1.05 * max(bound[2].max(), information[2].max())
+    ax.fill_between([start, reach], [start, reach], reach, color="crimson", alpha=0.07, linewidth=0)
+    ax.plot([start, reach], [start, reach], color="crimson", linewidth=1)
+    spans = [np.abs(part[1:] - part[0]) for part in (bound, information)]
+    ax.errorbar(bound[0], information[0], xerr=spans[0], yerr=spans[1], fmt="o", markersize=4, linewidth=0.8)
+    ax.set(title=title, xlabel="bound, nats", ylabel="I, nats", xlim=(start, reach), ylim=(start, reach))

@@ -1,0 +1,21 @@
+"""Unique information of really stochastic training, from many runs of it."""
+
+from uniqueinfo.stochastic.divergence import (
+    Estimate,
+    gaussian_divergence,
+    knn_divergence,
+    mixture_divergence,
+    mixture_information,
+)
+from uniqueinfo.stochastic.training import ExpectedInformation, StochasticInformation, StochasticTraining
+
+__all__ = [
+    "Estimate",
+    "ExpectedInformation",
+    "StochasticInformation",
+    "StochasticTraining",
+    "gaussian_divergence",
+    "knn_divergence",
+    "mixture_divergence",
+    "mixture_information",
+]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.experiments import bound
+from uniqueinfo.experiments.__main__ import main
+from uniqueinfo.experiments.runner import EXPERIMENTS, Request, reproduce
+
+TINY = {"points_tried": 1, "runs": 200, "replacements": 20, "runs_each": 20}
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(bound._SIZES, "small", TINY)
+    monkeypatch.setattr(bound, "_EPOCHS", 20)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_run_leaves_figures_table_and_claims(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", "--out", str(tmp_path), "--seed", "3"]) == 0
+    folder = tmp_path / "bound"
+    assert sorted(path.name for path in folder.iterdir()) == ["bound.png", "bound.svg", "figures.json", "table.csv"]
+    found = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+    assert (found["experiment"], found["scale"], found["seed"]) == ("bound", "small", 3)
+    assert found["settings"]["runs_each"] == 20
+    assert found["seconds"] > 0
+    assert {claim["paper"] for claim in found["claims"]} >= {1.3, 3.0}
+    assert len(pd.read_csv(folder / "table.csv")) == 1
+    assert "holds" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny")
+def test_the_same_seed_gives_the_same_table_and_figure(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        reproduce("bound", Request(), tmp_path / name)
+    for file in ("table.csv", "bound.svg", "bound.png"):
+        assert (tmp_path / "one/bound" / file).read_bytes() == (tmp_path / "two/bound" / file).read_bytes()
+
+
+def test_an_unknown_experiment_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"there are: {', '.join(EXPERIMENTS)}"):
+        reproduce("nonsense", Request(), tmp_path)
