@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint format types pytest bench-core bench-jacobian bench-smoothing experiments clean
 
 demo: $(READY)
-	$(BIN)/python -m uniqueinfo.demo
+	$(BIN)/uniqueinfo demo
 
 test: lint types pytest
 

@@ -1,94 +1,136 @@
-"""A first look: handwritten digits with a few wrong labels, scored in seconds.
+"""A first look: handwritten digits with a few wrong labels, scored in seconds by a network.
 
-Run with ``python -m uniqueinfo.demo`` (or ``make demo``).
+Run with ``uniqueinfo demo`` (or ``make demo``).
 """
 
 from __future__ import annotations
 
+import json
 import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 
+from uniqueinfo.cli.tables import leading, sample_table
 from uniqueinfo.errors import InputError
+from uniqueinfo.files import replacing
+from uniqueinfo.job import Job
+from uniqueinfo.models import ModelChoice
+from uniqueinfo.page import write_page
+from uniqueinfo.runs import Run
 from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_features
 
 _WRONG = 0.05
 
 
-def main() -> None:
-    """Score scikit-learn's digits and print what stands out."""
-    console = Console()
-    X, y, X_val, y_val = _digits()
-    shown, wrong = _with_wrong_labels(y)
+@dataclass(frozen=True)
+class Example:
+    """Some of scikit-learn's digits, and the network to score them with."""
+
+    name: str
+    title: str
+    digits: tuple[int, ...]
+    model: str
+    projection: int
+
+
+EXAMPLES = (
+    Example("4-vs-9", "Fours and nines", (4, 9), "mlp:256", 2000),
+    Example("ten-digits", "All ten digits", tuple(range(10)), "mlp:128", 500),
+)
+
+
+def run(out: Path, *, as_json: bool = False) -> None:
+    """Score both examples into folders, and say what was found and where the pages are."""
+    console = Console(highlight=False, soft_wrap=True, quiet=as_json)
+    console.print("scikit-learn's 8 × 8 digits; one training label in twenty is made wrong on purpose.\n")
+    found = [_score(example, out, console) for example in EXAMPLES]
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        console.print("Open a page:\n" + "\n".join(f"  {escape(str(one['report']))}" for one in found))
+
+
+def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
+    train, val = _files(example, out / "data")
+    job = Job(train, ModelChoice(example.model), val, projection=example.projection)
+    prepared = job.prepare()
+    folder = Run.open(out / example.name, prepared.record())
     started = time.perf_counter()
-    scores = score_features(X, shown, X_val, y_val, columns={"true_label": y, "wrong": wrong})
+    scores = folder.scores() if folder.finished else prepared.score(folder)
     seconds = time.perf_counter() - started
+    page = write_page(folder, scores, (prepared.train, prepared.val))
+    wrong, among = _caught(scores)
     console.print(
-        f"scikit-learn's digits: {len(X)} training images, {len(X_val)} for validation, ten classes; "
-        f"{wrong.sum()} training labels made wrong on purpose.\n"
-        f"Every image left out once, exactly, in {seconds:.1f} s. Trained by {_described(scores)}\n"
+        f"[bold]{example.title}[/]: {len(scores):,} training images, {example.model}, "
+        f"{scores.settings['training']['steps']:,} steps (the stopping time with the least leave-one-out error). "
+        f"Every image left out once in {seconds:.1f} s."
     )
-    frame = scores.frame().assign(without_it=scores.loo_outputs.argmax(axis=1))
+    shown = ["id", "label", "true_label", "wrong", "functional", "value"]
+    console.print(sample_table("Most informative", leading(scores.frame(), 5)[shown]))
     console.print(
-        _table("Most informative: what the network would lose most without", frame.nlargest(10, "functional"))
+        f"{wrong} labels are wrong. Of the {wrong} images whose label the network trained without them contradicts "
+        f"most, [bold]{among}[/] are among those.\n"
     )
-    console.print(_table("Least informative: the rest of the data says the same", frame.nsmallest(5, "functional")))
-    suspects = frame.nlargest(int(wrong.sum()), "loo_loss")
-    console.print(
-        f"Of the {len(suspects)} images whose label the network trained without them contradicts most, "
-        f"[bold]{suspects.wrong.sum()}[/] are among the {wrong.sum()} with a wrong label."
-    )
+    return {
+        "name": example.name,
+        "wrong": wrong,
+        "caught": among,
+        "report": str(page.resolve()),
+        "run": str(folder.folder),
+    }
 
 
-def _digits() -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _caught(scores: Scores) -> tuple[int, int]:
+    """How many labels are wrong, and how many of them are among as many samples with the worst leave-one-out loss."""
+    frame = scores.frame()
+    wrong = int(frame["wrong"].sum())
+    return wrong, int(frame.nlargest(wrong, "loo_loss")["wrong"].sum())
+
+
+def _files(example: Example, folder: Path) -> tuple[Path, Path]:
+    """Training and validation data as a user would have them; written once, so that a second run finds the same."""
+    train, val = folder / f"{example.name}-train.npz", folder / f"{example.name}-val.npz"
+    if not (train.is_file() and val.is_file()):
+        pixels, digits = _digits(example.digits)
+        cut = 2 * len(digits) // 3
+        shown, wrong = _with_wrong_labels(digits[:cut], example.digits)
+        _save(val, X=pixels[cut:], y=digits[cut:])
+        _save(train, X=pixels[:cut], y=shown, true_label=digits[:cut], wrong=wrong)
+    return train, val
+
+
+def _save(path: Path, **arrays: NDArray[Any]) -> None:
     try:
-        from sklearn.datasets import load_digits
-    except ImportError as missing:
-        raise InputError("the demo reads scikit-learn's digits: pip install 'uniqueinfo[demo]'") from missing
-    X, y = load_digits(return_X_y=True)
-    X = np.column_stack([X / 16, np.ones(len(X))])  # the last column is the intercept
-    order = np.random.default_rng(0).permutation(len(X))
-    train, val = order[:1200], order[1200:]
-    return X[train], y[train], X[val], y[val]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as beside, beside.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+    except OSError as error:
+        raise InputError(
+            f"--out {path.parent.parent}: cannot be written to ({error.strerror}); name another"
+        ) from error
 
 
-def _with_wrong_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _digits(chosen: tuple[int, ...]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    order = np.random.default_rng(0).permutation(len(found.target))
+    order = order[np.isin(found.target[order], chosen)]
+    return (found.images[order] / 16 * 255).astype(np.uint8), found.target[order]
+
+
+def _with_wrong_labels(
+    digits: NDArray[np.int64], chosen: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     rng = np.random.default_rng(1)
-    wrong = np.zeros(len(y), dtype=bool)
-    wrong[rng.choice(len(y), int(_WRONG * len(y)), replace=False)] = True
-    return np.where(wrong, (y + rng.integers(1, 10, len(y))) % 10, y), wrong
-
-
-def _described(scores: Scores) -> str:
-    training = scores.settings["training"]
-    return (
-        f"{training['steps']:,} steps of gradient descent at rate {training['lr']:.3g} "
-        "(the stopping time with the least leave-one-out error)."
-    )
-
-
-def _table(title: str, frame: pd.DataFrame) -> Table:
-    table = Table(title=title, title_justify="left")
-    for column in ("image", "label", "true label", "predicted without it", "information", "value"):
-        table.add_column(column, justify="right")
-    for row in frame.itertuples():
-        label = f"[red]{row.label}[/]" if row.wrong else f"{row.label}"
-        table.add_row(
-            f"{row.id}",
-            label,
-            f"{row.true_label}",
-            f"{row.without_it}",
-            f"{row.functional:.2e}",
-            f"{row.value:+.2e}",
-        )
-    return table
-
-
-if __name__ == "__main__":
-    main()
+    wrong = np.zeros(len(digits), dtype=bool)
+    wrong[rng.choice(len(digits), int(_WRONG * len(digits)), replace=False)] = True
+    classes = np.array(chosen)
+    turned = classes[(np.searchsorted(classes, digits) + rng.integers(1, len(classes), len(digits))) % len(classes)]
+    return np.where(wrong, turned, digits), wrong

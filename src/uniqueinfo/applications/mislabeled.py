@@ -1,0 +1,121 @@
+"""Which labels look wrong: every sample is judged by the network trained without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from uniqueinfo.applications.predictions import Predictions
+from uniqueinfo.errors import InputError
+from uniqueinfo.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Criterion = Literal["margin", "information"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mislabeled:
+    """Every training sample, the most suspicious first, and how many of them look wrong."""
+
+    criterion: Criterion
+    noise_rate: float
+    """The estimated (or given) share of wrong labels."""
+    count: int
+    """How many samples lie beyond the cut-off: the first ones of the table."""
+    samples: NDArray[np.intp]
+    """Positions in the training data, in the table's order."""
+    table: pd.DataFrame
+
+    def frame(self, *, everyone: bool = False) -> pd.DataFrame:
+        """The suspects; with `everyone=True` all samples.
+
+        Columns: id, label, suggested (label), confidence (its probability), margin, functional (where known), weight,
+        and training_loss: what one would sort by without this method.
+        """
+        return self.table if everyone else self.table.iloc[: self.count]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Leave-one-out margins of all samples, the suspects' set apart."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        margin = self.table["margin"].to_numpy()
+        bins = np.histogram_bin_edges(margin, bins=50)
+        kept, suspected = margin[self.count :], margin[: self.count]
+        axes.hist([kept, suspected], bins=list(bins), stacked=True, label=["trusted", f"{self.count} suspected"])
+        axes.set(xlabel="leave-one-out margin of the given label", ylabel="samples", yscale="symlog")
+        axes.legend()
+        return axes
+
+
+def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: float | None = None) -> Mislabeled:
+    """Samples whose label the rest of the data contradicts.
+
+    - `criterion="margin"`: the lowest leave-one-out margin of the given label first;
+    - `criterion="information"`: the most functional information first (weight information where there is no
+      validation data): a wrong label is news to the network.
+
+    The cut-off is `noise_rate` times the number of samples; where not given it is estimated, and
+    only labels the rest of the data contradicts are counted.
+
+    >>> outputs = np.array([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.9, 0.0], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0],
+    ...                     [1.0, 0.0, 0.1]])                 # the last is labelled 2, and looks like a 0
+    >>> scores = Scores(weight=np.ones(6), functional=None, value=None, loo_outputs=outputs, outputs=outputs,
+    ...                 targets=np.eye(3)[[0, 0, 1, 1, 2, 2]], labels=np.array([0, 0, 1, 1, 2, 2]))
+    >>> mislabeled(scores).frame()[["id", "label", "suggested", "margin"]]
+       id label suggested  margin
+    5   5     2         0    -0.9
+    """
+    found = Predictions.of(scores)
+    if found is None:
+        raise InputError("wrong labels are looked for among classes, but these scores are of numeric or mixed targets")
+    if criterion not in ("margin", "information"):
+        raise InputError(f'criterion: expected "margin" or "information", got {criterion!r}')
+    if noise_rate is not None and not 0 <= noise_rate <= 1:
+        raise InputError(f"noise_rate: expected a share between 0 and 1, got {noise_rate}")
+    information = scores.weight if scores.functional is None else scores.functional
+    order = np.argsort(found.margin if criterion == "margin" else -information, kind="stable")
+    contradicted = int((found.margin < 0).sum())
+    rate = min(estimate_noise_rate(found), contradicted / len(scores)) if noise_rate is None else noise_rate
+    names = np.array(found.names, dtype=object)
+    second = np.argsort(-found.probability, axis=1, kind="stable")
+    suggested = np.where(second[:, 0] == found.given, second[:, 1], second[:, 0])
+    table = pd.DataFrame(
+        {
+            "id": np.arange(len(scores)) if scores.ids is None else scores.ids,
+            "label": names[found.given],
+            "suggested": names[suggested],
+            "confidence": np.take_along_axis(found.probability, suggested[:, None], axis=1)[:, 0],
+            "margin": found.margin,
+            **({} if scores.functional is None else {"functional": scores.functional}),
+            "weight": scores.weight,
+            "training_loss": np.square(scores.outputs - scores.targets).sum(axis=1) / 2,
+        }
+    )
+    return Mislabeled(criterion, rate, round(rate * len(scores)), order, table.iloc[order])
+
+
+def estimate_noise_rate(predictions: Predictions) -> float:
+    """The share of wrong labels, by confident counts.
+
+    A sample counts as truly of class c if its probability of c reaches the average one among the samples labelled c
+    (of several such classes, the likeliest). Among the samples labelled c that count at all, those that count for
+    another class give c's rate, which stands for all samples labelled c. (Northcutt, Jiang & Chuang 2021.)
+    """
+    classes = len(predictions.names)
+    sizes = np.bincount(predictions.given, minlength=classes)
+    own = np.take_along_axis(predictions.probability, predictions.given[:, None], axis=1)[:, 0]
+    expected = np.bincount(predictions.given, own, minlength=classes) / np.maximum(sizes, 1)
+    sure = (predictions.probability >= expected) & (sizes > 0) & (predictions.probability > 0)
+    counts = sure.any(axis=1)
+    likeliest = np.where(sure, predictions.probability, -1.0).argmax(axis=1)
+    wrong = counts & (likeliest != predictions.given)
+    counted = np.bincount(predictions.given[counts], minlength=classes)
+    contradicted = np.bincount(predictions.given[wrong], minlength=classes)
+    return float((sizes * contradicted / np.maximum(counted, 1)).sum() / len(predictions.given))

@@ -1,0 +1,5 @@
+"""`python -m uniqueinfo.cli` is `uniqueinfo`."""
+
+from uniqueinfo.cli import main
+
+main()

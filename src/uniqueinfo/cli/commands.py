@@ -1,0 +1,128 @@
+"""What the commands do: call the library, print what it says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from uniqueinfo.cli.tables import by_group, group_table, leading, sample_table
+from uniqueinfo.errors import InputError
+from uniqueinfo.job import Job
+from uniqueinfo.page import read_again, write_page
+from uniqueinfo.runs import Run
+
+if TYPE_CHECKING:
+    from uniqueinfo.plan import Plan
+    from uniqueinfo.scores import Scores
+
+_STOPPED = 130  # what shells expect after Ctrl-C
+
+
+def score(job: Job, out: Path, *, dry_run: bool, as_json: bool) -> None:
+    """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
+    console = Console(highlight=False, soft_wrap=True)
+    try:
+        prepared = job.prepare()
+        if dry_run:
+            from uniqueinfo.plan import plan
+
+            _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
+            return
+        run = Run.open(out, prepared.record())
+        before = run.finished
+        scores = run.scores() if before else prepared.score(run)
+        done = before and run.report.is_file()
+        page = run.report if done else write_page(run, scores, (prepared.train, prepared.val))
+    except KeyboardInterrupt:
+        print(f"Stopped. The same command goes on from here; what is done lies in {out}", file=sys.stderr)
+        raise typer.Exit(_STOPPED) from None
+    if as_json:
+        record = scores.settings["run"]
+        found = {"run": str(out), "report": str(page), "finished_before": before, "samples": len(scores)}
+        _print_json({**found, **{key: record[key] for key in ("notes", "timings")}, "settings": record["settings"]})
+        return
+    if before:
+        console.print(f"This run is finished already; nothing was computed again. Its scores are in {escape(str(out))}")
+    _print_findings(console, scores, page)
+
+
+def show(folder: Path, *, top: int, by: str, as_json: bool) -> None:
+    """Print the table of a run."""
+    frame = Run.find(folder).scores().frame()
+    if by not in frame:
+        raise InputError(f"--by {by}: there is no such column; there are {', '.join(map(str, frame.columns))}")
+    most, least, groups = leading(frame, top), leading(frame, top, least=True), by_group(frame, by)
+    if as_json:
+        named = {"most_informative": most, "least_informative": least, "groups": groups.reset_index()}
+        _print_json({name: json.loads(table.to_json(orient="records")) for name, table in named.items()})
+        return
+    console = Console(highlight=False)
+    console.print(sample_table(f"Most informative of {len(frame):,} samples", most))
+    console.print(sample_table("Least informative", least))
+    console.print(group_table(by, groups))
+
+
+def report(folder: Path, *, as_json: bool) -> None:
+    """Write the page of a run anew, with its samples where their files are still the same."""
+    run = Run.find(folder)
+    scores = run.scores()
+    samples, why_not = read_again(run)
+    page = write_page(run, scores, samples)
+    if as_json:
+        from uniqueinfo.page import sample_views
+        from uniqueinfo.report import summarize
+
+        summary = summarize(scores, None if samples is None else sample_views(*samples))
+        _print_json({"run": str(folder), "report": str(page), "summary": summary.as_json()})
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    if why_not:
+        console.print(f"The samples themselves are not shown: {escape(why_not)}")
+    console.print(f"Page: {escape(str(page))}")
+
+
+def _print_findings(console: Console, scores: Scores, page: Path) -> None:
+    record = scores.settings["run"]
+    for note in record["notes"]:
+        console.print(f"Note: {escape(note)}")
+    training = {k: v for k, v in scores.settings["training"].items() if v not in (0.0, None) and k != "loss"}
+    described = training.pop("algorithm") + ", " + ", ".join(f"{k} {v:.6g}" for k, v in training.items())
+    console.print(
+        f"{len(scores):,} samples, each left out once, in {record['timings']['scoring']:.1f} s "
+        f"({described.removesuffix(', ')}).\n"
+    )
+    frame = scores.frame()
+    console.print(sample_table("Most informative", leading(frame, 5)))
+    if scores.settings.get("classes"):
+        from uniqueinfo.applications import mislabeled
+
+        suspects = mislabeled(scores).frame()
+        if len(suspects):
+            first = suspects.iloc[0]
+            console.print(
+                f"{len(suspects):,} labels look wrong; first of all {escape(str(first['id']))}, labelled "
+                f"{escape(str(first['label']))}: the rest of the data says {escape(str(first['suggested']))}."
+            )
+        else:
+            console.print("No label looks wrong.")
+    console.print(f"Page: {escape(str(page))}")
+
+
+def _print_plan(console: Console, found: Plan, notes: tuple[str, ...], *, as_json: bool) -> None:
+    if as_json:
+        _print_json({"plan": found.as_json(), "notes": list(notes)})
+        return
+    for note in notes:
+        console.print(f"Note: {escape(note)}")
+    for name, value in found.lines().items():
+        console.print(f"{name:<30} {value}")
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

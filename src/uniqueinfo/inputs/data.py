@@ -1,0 +1,103 @@
+"""What a reader gives: one small value, whatever the files were."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uniqueinfo.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from PIL.Image import Image
+
+View: TypeAlias = "Image | str | dict[str, Any]"
+"""How a sample is shown to a person: a picture, a text, or a row of a table."""
+
+Task = Literal["auto", "classes", "regression"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read: which columns mean what, and how large pictures become."""
+
+    label: str | None = None
+    """The label column of a table; without it one named label, labels, y or target."""
+    id: str | None = None
+    """The column that names the samples; without it one named id, else they are numbered."""
+    text: str | None = None
+    """The column of texts to train on; the others then only travel along."""
+    embed: str | None = None
+    """A model of the transformers library, or its folder, that turns texts into embeddings; else TF-IDF does."""
+    extra: tuple[str, ...] = ()
+    """Columns that travel along and are not trained on."""
+    task: Task = "auto"
+    """Whether labels name classes or are numbers to predict; auto: numbers with a decimal point are."""
+    size: int = 64
+    """Pictures become squares of so many pixels."""
+    skip_broken: bool = False
+    """Leave out pictures that cannot be read, and say so, in place of refusing them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Samples in the order of their files."""
+
+    inputs: Any
+    """One sample at each index: an array, pictures read when asked for, or a table of columns to encode."""
+    labels: NDArray[Any] | None
+    ids: NDArray[Any]
+    columns: pd.DataFrame | None
+    show: Callable[[int], View]
+    files: tuple[Path, ...]
+    """Where all this was read from."""
+    notes: tuple[str, ...] = ()
+    """What a person should know about how it was read."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, chosen: NDArray[np.intp]) -> Data:
+        """Some of the samples."""
+        table = hasattr(self.inputs, "iloc")
+        return Data(
+            self.inputs.iloc[chosen].reset_index(drop=True) if table else self.inputs[chosen],
+            None if self.labels is None else self.labels[chosen],
+            self.ids[chosen],
+            None if self.columns is None else self.columns.iloc[chosen].reset_index(drop=True),
+            lambda index: self.show(int(chosen[index])),
+            self.files,
+            self.notes,
+        )
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the names and contents of the files."""
+        return fingerprint(self.files)
+
+
+def fingerprint(files: Iterable[Path]) -> str:
+    """SHA-256 over names and contents, in this order; where the folder lies makes no difference."""
+    sha = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            sha.update(f"{path.parent.name}/{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return sha.hexdigest()
+
+
+def unique_ids(where: Path, ids: NDArray[Any]) -> NDArray[Any]:
+    """The ids, refused where two samples share one."""
+    found, counts = np.unique(ids, return_counts=True)
+    if len(found) < len(ids):
+        twice = int(counts.argmax())
+        rows = np.flatnonzero(ids == found[twice])[:2].tolist()
+        raise InputError(
+            f"{where}: id {found[twice]} names {counts[twice]} samples (rows {rows[0]} and {rows[1]}, counted from 0); "
+            "make the ids differ, or name another column with --id"
+        )
+    return ids

@@ -1,0 +1,189 @@
+"""Summary → one self-contained HTML file. Render only."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.files import replacing
+from uniqueinfo.report import svg
+from uniqueinfo.report.figures import natural
+from uniqueinfo.report.summarize import Summary, plain, summarize
+from uniqueinfo.report.views import SampleViews, shorten
+from uniqueinfo.scores import Scores
+
+_DATA = 1_300_000  # bytes of table in the page: with everything else it stays below two million
+_ID, _CELL, _CHOICES = 120, 60, 60
+_TITLES = {
+    "id": ("Sample", "The sample's id"),
+    "label": ("Label", "The label it came with"),
+    "prediction": ("Without it", "What the network trained without the sample says about it"),
+    "functional": ("Information", "How much the predictions on the validation data change when the sample leaves"),
+    "weight": ("In weights", "How much the weights change when the sample leaves"),
+    "smoothed": ("Smoothed", "The same, measured with the smoothing named in the settings"),
+    "value": ("Value", "What the validation loss gains when the sample leaves; positive samples help"),
+    "loo_loss": ("Leave-one-out loss", "How wrong the network trained without the sample is about it"),
+    "margin": ("Margin", "Output of the given label minus the largest other one, without the sample"),
+    "suspect": ("Suspect", "Whether its label looks wrong"),
+}
+
+
+def write_report(scores: Scores, path: Path, *, samples: SampleViews | None = None) -> Path:
+    """Write the report to one file that needs nothing else; gives back its path."""
+    page, path = render(summarize(scores, samples)), Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as beside:
+            beside.write_text(page, encoding="utf-8")
+    except OSError as failed:
+        raise InputError(f"the report cannot be written to {path} ({failed.strerror}); name another place") from failed
+    return path
+
+
+def render(summary: Summary) -> str:
+    """The page as text."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("uniqueinfo.report", "page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": _number, "shorten": shorten}
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    script = _part("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    data = _page_data(summary)
+    information = summary.table[summary.measure].to_dict()
+    return environment.get_template("page.html").render(
+        summary=summary,
+        titles=_TITLES,
+        style=Markup(_part("page.css")),
+        script=Markup(script),
+        script_digest=digest,
+        data=data,
+        shown=len(data["rows"]),
+        figures={
+            "distribution": svg.distribution(summary.distribution),
+            "concentration": svg.concentration(summary.concentration),
+            "stopping": None if summary.stopping is None else svg.stopping(summary.stopping),
+        },
+        times_mean=lambda sample: information[sample] / (summary.mean or 1.0),
+        suggestions=_suggestions(summary),
+        settings=_settings(summary.settings),
+    )
+
+
+def _suggestions(summary: Summary) -> dict[int, Any]:
+    """What each suspect shown might be instead."""
+    if summary.suspects is None:
+        return {}
+    rows = summary.suspects.frame().itertuples()
+    return dict(zip(summary.suspected.tolist(), rows, strict=False))  # the first of them are shown
+
+
+def _part(name: str) -> str:
+    return (files("uniqueinfo.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def _page_data(summary: Summary) -> dict[str, Any]:
+    """What the page's script works on; fewer samples, from the middle, where rows are large."""
+    table = summary.table
+    while True:
+        data = _data_of(summary, table)
+        if len(json.dumps([data["rows"], data["effects"]]).encode()) <= _DATA:
+            return data
+        wanted = {*summary.most.tolist(), *summary.least.tolist(), *summary.suspected.tolist()}
+        quarter = len(table) // 4
+        ends = {*table.index[:quarter], *table.index[-quarter:]}
+        smaller = table.loc[[sample in ends or sample in wanted for sample in table.index]]
+        if len(smaller) == len(table):
+            return data
+        table = smaller
+
+
+def _data_of(summary: Summary, table: pd.DataFrame) -> dict[str, Any]:
+    own = [name for name in table.columns if name.startswith("column:")][:8]
+    columns = [_column(name, table[name]) for name in _TITLES if name in table] + [
+        _column(name, table[name]) for name in own
+    ]
+    cells = zip(*(column.pop("cells") for column in columns), strict=True)
+    on_cards = {*summary.most.tolist(), *summary.least.tolist(), *summary.suspected.tolist()}
+    views = {  # the cards' pictures are in the page already
+        sample: {name: part for name, part in view.items() if name != "picture" or sample not in on_cards}
+        for sample, view in summary.views.items()
+        if sample in table.index
+    }
+    return {
+        "columns": columns,
+        "rows": [[int(sample), *row] for sample, row in zip(table.index, cells, strict=True)],
+        "sort": summary.measure,
+        "samples": summary.samples,
+        "outputs": summary.outputs,
+        "effects": {
+            sample: [[j, output, _rounded(change)] for j, output, change in summary.effects[sample]]
+            for sample in table.index
+            if sample in summary.effects
+        },
+        "views": views,
+        "validation": summary.validation_views,
+    }
+
+
+def _column(name: str, values: pd.Series[Any]) -> dict[str, Any]:
+    """A column for the page: numbers rounded; a few distinct texts as numbers into a list, to filter by."""
+    title, meaning = _TITLES.get(name, (shorten(name.removeprefix("column:"), 40), "A column of yours"))
+    found: dict[str, Any] = {"name": name, "title": title, "meaning": meaning}
+    if pd.api.types.is_float_dtype(values) or (pd.api.types.is_integer_dtype(values) and name != "id"):
+        few = sorted(values.dropna().unique().tolist())
+        if not (name.startswith("column:") and len(few) <= 12):
+            return found | {"kind": "number", "cells": [_rounded(value) for value in values]}
+    most = _ID if name == "id" else _CELL
+    texts = [None if (value := plain(cell)) is None else shorten(_as_text(value), most) for cell in values]
+    choices = list(dict.fromkeys(sorted((text for text in texts if text is not None), key=natural)))
+    if name == "id" or len(choices) > _CHOICES:
+        return found | {"kind": "text", "cells": texts}
+    at = {text: number for number, text in enumerate(choices)}
+    cells = [None if text is None else at[text] for text in texts]
+    return found | {"kind": "choice", "choices": choices, "cells": cells}
+
+
+def _as_text(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _rounded(value: Any) -> float | None:
+    found = plain(value)
+    return None if found is None else float(f"{found:.4g}")
+
+
+def _number(value: float) -> str:
+    """Three digits, with a power of ten where there would be many zeros.
+
+    >>> _number(0.000267), _number(12.34), _number(1234567)
+    ('2.67e-04', '12.3', '1,234,567')
+    """
+    if value == 0 or 1e-3 <= abs(value) < 1e3:
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.2e}"
+
+
+def _settings(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and values to print; the curve is drawn, notes are told, classes are compared."""
+    kept = {name: value for name, value in settings.items() if name not in ("stopping", "notes", "classes", "training")}
+    return [(name.replace("_", " "), _setting(value)) for name, value in sorted(kept.items()) if value is not None]
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_setting(part)}" for name, part in sorted(value.items()) if part is not None)
+    return _number(value) if isinstance(value, float) else shorten(str(value), 400)

@@ -1,0 +1,78 @@
+"""What the report says in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from uniqueinfo.applications.mislabeled import Mislabeled
+from uniqueinfo.report.figures import Concentration, Stopping
+
+
+def answer(samples: int, concentration: Concentration, suspects: Mislabeled | None) -> str:
+    """The whole report in a sentence."""
+    carried = concentration.carried_by(0.1)
+    said = f"Of {samples:,} training samples, the most informative tenth carries {carried:.0%} of the information"
+    if suspects is None:
+        return f"{said}, and half of it lies in {concentration.needed_for(0.5):.0%} of the samples."
+    if suspects.count == 0:
+        return f"{said}, and no label looks wrong."
+    first = suspects.frame().iloc[0]
+    name = f"sample {first['id']}" if str(first["id"]).isdigit() else first["id"]
+    labels = "1 label looks" if suspects.count == 1 else f"{suspects.count:,} labels look"
+    return (
+        f"{said}, and {labels} wrong: first of all {name}, labelled {first['label']}, "
+        f"which the rest of the data takes for {first['suggested']}."
+    )
+
+
+def training(settings: Mapping[str, Any]) -> str:
+    """The training algorithm, as one would tell it.
+
+    >>> training({"training": {"algorithm": "GradientDescent", "lr": 0.1, "steps": 1000, "weight_decay": 0.0}})
+    '1,000 steps of gradient descent at rate 0.1'
+    """
+    given = dict(settings.get("training") or {})
+    kind = given.pop("algorithm", "unknown")
+    decay = f", weight decay {given['weight_decay']:.3g}" if given.get("weight_decay") else ""
+    if kind == "GradientDescent":
+        momentum = f", momentum {given['momentum']:.3g}" if given.get("momentum") else ""
+        return f"{given['steps']:,} steps of gradient descent at rate {given['lr']:.3g}{momentum}{decay}"
+    if kind == "GradientFlow":
+        return f"gradient flow for time {given['time']:.4g} at rate {given['lr']:.3g}{decay}"
+    if kind == "Converged":
+        return f"to convergence{decay}"
+    return str(kind)
+
+
+def caveats(
+    settings: Mapping[str, Any], measure: str, stopping: Stopping | None, suspects: Mislabeled | None
+) -> list[str]:
+    """How far to trust the numbers."""
+    said = [
+        "The scores are exact for the network's linearization at the weights it was given, trained with squared "
+        "error. A network trained long, or with another loss, moves away from it: then the order of the samples is a "
+        "better guide than the numbers."
+    ]
+    error = settings.get("fit_error")
+    if error is not None:
+        said.append(
+            f"The training algorithm was replaced by a rational function that differs from it by at most {error:.1g}."
+            if error
+            else "Every leave-one-out is in closed form: no approximation was needed for the training algorithm."
+        )
+    projection = settings.get("projection")
+    if projection not in (None, "None"):
+        said.append(f"The Jacobian was projected by {projection}: with more columns the scores come closer to exact.")
+    if measure == "weight":
+        said.append(
+            "There were no validation samples: information is measured in the weights, not in what the network says."
+        )
+    if stopping is not None and stopping.at_the_end:
+        said.append("The leave-one-out loss was still falling at the longest training time looked at.")
+    if suspects is not None:
+        said.append(
+            f"How many labels are wrong ({suspects.noise_rate:.1%}) is an estimate; a suspect may be a hard sample "
+            "with a right label. Look before you relabel."
+        )
+    return [*said, *(str(note) for note in settings.get("notes") or [])]

@@ -1,0 +1,102 @@
+"""Which labels look wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import uniqueinfo as ui
+from tests.report.examples import digits, synthetic
+from uniqueinfo.applications import mislabeled
+from uniqueinfo.applications.predictions import Predictions
+
+SCORES, _ = digits(n=600, wrong=30)
+
+
+def test_most_wrong_labels_are_found() -> None:
+    found = mislabeled(SCORES)
+    assert np.isin(np.arange(30), found.samples[: found.count]).mean() > 0.8
+
+
+def test_the_noise_rate_is_near_the_truth() -> None:
+    assert mislabeled(SCORES).noise_rate == pytest.approx(0.05, abs=0.02)
+
+
+def test_the_suggestion_is_mostly_the_true_label() -> None:
+    wrong = mislabeled(SCORES).frame(everyone=True).loc[:29]
+    truth = [str((int(label) - 5) % 10) for label in wrong["label"]]
+    assert (wrong["suggested"] == truth).mean() > 0.8
+
+
+def test_the_lowest_margin_comes_first() -> None:
+    assert mislabeled(SCORES).frame(everyone=True)["margin"].is_monotonic_increasing
+
+
+def test_the_most_information_comes_first_where_asked_for() -> None:
+    table = mislabeled(SCORES, criterion="information").frame(everyone=True)
+    assert table["functional"].is_monotonic_decreasing
+
+
+def test_training_loss_stands_beside() -> None:
+    table = mislabeled(SCORES).frame(everyone=True).sort_index()
+    np.testing.assert_allclose(table["training_loss"], np.square(SCORES.outputs - SCORES.targets).sum(axis=1) / 2)
+
+
+def test_a_given_noise_rate_is_the_cut_off() -> None:
+    assert len(mislabeled(SCORES, noise_rate=0.1).frame()) == 60
+
+
+def test_labels_nobody_contradicts_are_all_trusted() -> None:
+    scores = synthetic(30)
+    assert mislabeled(dataclasses.replace(scores, loo_outputs=scores.targets)).count == 0
+
+
+def test_the_suggestion_always_differs_from_the_label() -> None:
+    table = mislabeled(SCORES).frame(everyone=True)
+    assert (table["suggested"] != table["label"]).all()
+
+
+def test_one_output_for_two_classes_equals_two_outputs() -> None:
+    two = synthetic(50, 2)
+    f = np.random.default_rng(1).normal(0.5, 0.5, size=(50, 1))
+    two = dataclasses.replace(two, loo_outputs=np.hstack([1 - f, f]))
+    one = dataclasses.replace(two, loo_outputs=f, outputs=two.outputs[:, 1:], targets=two.targets[:, 1:])
+    a, b = Predictions.of(one), Predictions.of(two)
+    assert a is not None
+    assert b is not None
+    np.testing.assert_allclose(a.margin, b.margin)
+    np.testing.assert_array_equal(a.predicted, b.predicted)
+
+
+def test_probabilities_add_up_to_one() -> None:
+    found = Predictions.of(SCORES)
+    assert found is not None
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1)
+    assert (found.probability >= 0).all()
+
+
+def test_the_plot_shows_every_sample() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = mislabeled(SCORES).plot()
+    assert sum(bar.get_height() for bars in axes.containers for bar in bars) == len(SCORES)
+    matplotlib.pyplot.close(axes.figure)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"criterion": "loss"}, 'criterion: expected "margin" or "information"'),
+        ({"noise_rate": 1.5}, "noise_rate: expected a share between 0 and 1"),
+    ],
+)
+def test_bad_settings_are_named(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ui.InputError, match=message):
+        mislabeled(SCORES, **given)  # type: ignore[arg-type]
+
+
+def test_regression_is_refused() -> None:
+    with pytest.raises(ui.InputError, match="looked for among classes"):
+        mislabeled(synthetic(10, labels=np.linspace(0, 1, 10)))

@@ -1,0 +1,230 @@
+"""Whatever a user gets wrong is told in one line, cause and remedy, with exit code 2."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.cli.calling import Caller
+from tests.inputs import files
+
+Arguments = tuple[Any, ...]
+
+
+def _score(*arguments: Any) -> Callable[[Path], Arguments]:
+    """`score` with an --out of its own; callables are given the folder to work in."""
+    return lambda folder: (
+        "score",
+        *(argument(folder) if callable(argument) else argument for argument in arguments),
+        "--out",
+        folder / "run",
+    )
+
+
+def _csv(**changes: Any) -> Callable[[Path], Path]:
+    """A table in which columns are changed, or single cells given as {row: value}."""
+
+    def write(folder: Path) -> Path:
+        frame = files.table()
+        for name, change in changes.items():
+            if change is None:
+                frame = frame.drop(columns=name)
+            elif isinstance(change, dict):
+                column = frame[name].astype(object)
+                for row, value in change.items():
+                    column[row] = value
+                frame[name] = column
+            else:
+                frame[name] = change
+        return files.csv(folder / f"{'-'.join(changes) or 'table'}.csv", frame)
+
+    return write
+
+
+def _npz(name: str = "train.npz", **options: Any) -> Callable[[Path], Path]:
+    return lambda folder: files.npz(folder / name, **options)
+
+
+def _written(name: str, content: bytes | str) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        path = folder / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def _pictures(change: Callable[[Path], object]) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        made = files.pictures(folder / "pictures")
+        change(made)
+        return made
+
+    return write
+
+
+def _savez(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _weights(of: torch.nn.Module) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        torch.save(of.state_dict(), folder / "weights.pth")
+        return folder / "weights.pth"
+
+    return write
+
+
+def _truncated_idx(folder: Path) -> Path:
+    path = files.idx(folder / "train-images-idx3-ubyte", np.zeros((9, 4, 4), np.uint8))
+    path.write_bytes(path.read_bytes()[:-5])
+    return path
+
+
+def _unequal_idx(folder: Path) -> Path:
+    files.idx(folder / "train-labels-idx1-ubyte", np.zeros(8, np.uint8))
+    return files.idx(folder / "train-images-idx3-ubyte", np.zeros((9, 4, 4), np.uint8))
+
+
+def _model(code: str) -> Callable[[Path], str]:
+    return lambda folder: f"{_written('net.py', code)(folder)}:make"
+
+
+def _full_folder(folder: Path) -> Path:
+    (folder / "full").mkdir()
+    return _written("a.txt", "")(folder / "full")
+
+
+def _into(make: Callable[[Path], object], out: str) -> Callable[[Path], Arguments]:
+    def arguments(folder: Path) -> Arguments:
+        make(folder)
+        return ("score", files.npz(folder / "train.npz"), "--out", folder / out)
+
+    return arguments
+
+
+MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
+    "no such file": (_score("nowhere.csv"), "no such file", "check the path"),
+    "file of no known kind": (_score(_written("notes.txt", "hello")), "no known kind", ".parquet"),
+    "pickle as data": (_score(_written("data.pkl", pickle.dumps([1]))), "never opened", "np.savez"),
+    "missing label column": (_score(_csv(), "--label", "price"), "no label column 'price'", "size, colour, kind"),
+    "no label column to guess": (_score(_csv()), "no column named label", "--label"),
+    "one class": (_score(_csv(kind="round"), "--label", "kind"), "are of class round", "another class"),
+    "a number for a label": (_score(_csv(label=range(24))), "which are no classes", "--task regression"),
+    "missing label": (_score(_csv(kind={5: None}), "--label", "kind"), "row 5", "fill it in"),
+    "NaN cell": (_score(_csv(size={7: None}), "--label", "kind"), "'size' is empty, NaN or infinite in row 7", "fill"),
+    "duplicate ids": (_score(_csv(id=[3, *range(1, 24)]), "--label", "kind"), "id 3 names 2 samples", "--id"),
+    "no such id column": (_score(_csv(), "--label", "kind", "--id", "who"), "no column 'who'", "size, colour"),
+    "empty table": (_score(_written("empty.csv", "")), "empty", ""),
+    "table without rows": (_score(_written("head.csv", "size,label\n")), "no rows", ""),
+    "text posing as Parquet": (_score(_written("t.parquet", "a,b\n1,2\n")), "cannot be read as PARQUET", "convert"),
+    "npz without X": (_score(_written("a.npz", _savez(features=np.ones(3)))), "no array X", "np.savez"),
+    "objects in an npz": (
+        _score(_written("o.npz", _savez(X=np.array([{}, {}]), y=np.arange(2)))),
+        "plain arrays",
+        "np.savez",
+    ),
+    "NaN in an array": (_score(_npz(X=np.full((24, 2), np.nan))), "sample 0 holds NaN", "mend it"),
+    "fewer labels than samples": (_score(_unequal_idx), "9 samples and 8 labels", "one label for each"),
+    "truncated IDX": (_score(_truncated_idx), "where its header says", "fetch it again"),
+    "other features in validation": (
+        _score(_npz(), "--val", _npz("val.npz", features=4)),
+        "of shape (4,)",
+        "make them alike",
+    ),
+    "column missing in validation": (
+        _score(_csv(), "--label", "kind", "--val", _csv(size=None)),
+        "column 'size' is missing",
+        "--extra",
+    ),
+    "unknown label in validation": (
+        _score(_csv(), "--label", "kind", "--val", _csv(kind={2: "oval"})),
+        "'oval'",
+        "mend it",
+    ),
+    "too few to hold out": (_score(_npz(samples=2)), "too few", "--val"),
+    "empty folder": (lambda f: ("score", f, "--out", f / "run"), "no pictures", "class folders"),
+    "empty class folder": (_score(_pictures(lambda f: (f / "gray").mkdir())), "gray: this class folder", "fill it"),
+    "picture beside class folders": (
+        _score(_pictures(lambda f: (f / "dark" / "0.jpg").rename(f / "0.jpg"))),
+        "0.jpg lies beside",
+        "move it",
+    ),
+    "corrupt JPEG": (
+        _score(_pictures(lambda f: (f / "dark" / "1.jpg").write_bytes((f / "dark" / "2.jpg").read_bytes()[:300]))),
+        "1.jpg: cannot be read",
+        "--skip-broken",
+    ),
+    "text posing as JPEG": (
+        _score(_pictures(lambda f: (f / "dark" / "1.jpg").write_text("hello"))),
+        "not a picture",
+        "--skip-broken",
+    ),
+    "unknown model": (_score(_npz(), "--model", "forest"), "--model forest: unknown", "mlp:WIDTH"),
+    "width that is no number": (_score(_npz(), "--model", "mlp:wide"), "mlp:wide", "mlp:1024"),
+    "library that is not there": (_score(_npz(), "--model", "timm:vit"), "timm cannot be imported", "uniqueinfo[timm]"),
+    "model file that is not there": (_score(_npz(), "--model", "net.py:make"), "no file net.py", "check"),
+    "model file without the function": (_score(_npz(), "--model", _model("x = 1")), "no function 'make'", "check"),
+    "model function that fails": (_score(_npz(), "--model", _model("def make(): 1 / 0")), "ZeroDivision", "--debug"),
+    "model function without a network": (_score(_npz(), "--model", _model("def make(): ...")), "NoneType", "nn.Module"),
+    "weights of another network": (
+        _score(_npz(), "--model", "mlp:8", "--weights", _weights(torch.nn.Linear(3, 8))),
+        "the network's 1.weight",
+        "another network",
+    ),
+    "pickle posing as weights": (
+        _score(_npz(), "--model", "mlp:8", "--weights", _written("w.pth", pickle.dumps(Path("x")))),
+        "more than tensors",
+        "state_dict()",
+    ),
+    "text posing as safetensors": (
+        _score(_npz(), "--model", "mlp:8", "--weights", _written("w.safetensors", "hello")),
+        "not a safetensors file",
+        "",
+    ),
+    "weights for a linear model": (
+        _score(_npz(), "--weights", _written("w.pth", b"")),
+        "takes no weights",
+        "drop",
+    ),
+    "rate that diverges": (
+        _score(_npz(), "--model", "mlp:8", "--lr", 1e3, "--steps", 10),
+        "diverges",
+        "lr must stay below",
+    ),
+    "rate without steps": (_score(_npz(), "--lr", 0.1), "needs --lr and --steps", "auto"),
+    "share above one": (_score(_npz(), "--holdout", 2), "--holdout 2", "below 1"),
+    "out below a file": (_into(_written("taken", ""), "taken/run"), "cannot be written", "another folder"),
+    "out full of other things": (
+        _into(_full_folder, "full"),
+        "holds a.txt",
+        "empty folder",
+    ),
+    "no run to show": (lambda f: ("show", f), "no run folder", "uniqueinfo score"),
+    "no run to report": (lambda f: ("report", f), "no run folder", "uniqueinfo score"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "cause", "remedy"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_told_in_one_line(
+    tmp_path: Path, uniqueinfo: Caller, arguments: Callable[[Path], Arguments], cause: str, remedy: str
+) -> None:
+    answer = uniqueinfo(*arguments(tmp_path))
+    assert answer.code == 2
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    assert cause in answer.err
+    assert remedy in answer.err
+
+
+def test_an_unknown_option_is_a_mistake_too(uniqueinfo: Caller) -> None:
+    assert uniqueinfo("score", "--nonsense").code == 2

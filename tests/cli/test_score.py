@@ -1,0 +1,181 @@
+"""`uniqueinfo score`, `show` and `report` on small real files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.calling import Caller
+from tests.inputs import files
+from uniqueinfo.scores import load
+
+
+def test_a_table_becomes_scores_and_a_page(tmp_path: Path, uniqueinfo: Caller) -> None:
+    answer = uniqueinfo("score", files.csv(tmp_path / "t.csv"), "--label", "kind", "--out", tmp_path / "run")
+    assert answer.code == 0
+    assert str(tmp_path / "run" / "report.html") in answer.out
+    assert "4 of the 24 samples (a share of each class) are held out" in answer.out
+    scores = load(tmp_path / "run")
+    assert len(scores) == 20
+    assert scores.value is not None
+    assert set(scores.frame()["colour"]) == {"red", "blue"}
+    assert (tmp_path / "run" / "report.html").stat().st_size > 1000
+
+
+def test_a_column_named_like_a_measure_is_told_apart(tmp_path: Path, uniqueinfo: Caller) -> None:
+    data = files.csv(tmp_path / "t.csv", files.table().rename(columns={"colour": "value"}))
+    assert uniqueinfo("score", data, "--label", "kind", "--out", tmp_path / "run").code == 0
+    assert set(load(tmp_path / "run").frame()["value (given)"]) == {"red", "blue"}
+
+
+def test_each_sample_knows_whom_it_moves(tmp_path: Path, uniqueinfo: Caller) -> None:
+    uniqueinfo("score", files.npz(tmp_path / "a.npz"), "--model", "mlp:4", "--out", tmp_path / "run")
+    effects = load(tmp_path / "run").effects
+    assert effects is not None
+    assert effects.validation.shape == (20, 4)
+
+
+def test_a_finished_run_is_not_computed_again(tmp_path: Path, uniqueinfo: Caller) -> None:
+    command = ("score", files.npz(tmp_path / "a.npz"), "--model", "mlp:8", "--out", tmp_path / "run")
+    uniqueinfo(*command)
+    written = (tmp_path / "run" / "scores.parquet").stat().st_mtime_ns
+    answer = uniqueinfo(*command)
+    assert answer.code == 0
+    assert "finished already" in answer.out
+    assert (tmp_path / "run" / "scores.parquet").stat().st_mtime_ns == written
+
+
+def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path, uniqueinfo: Caller) -> None:
+    command = ("score", files.npz(tmp_path / "a.npz"), "--out", tmp_path / "run")
+    uniqueinfo(*command, "--lr", 0.1, "--steps", 10)
+    answer = uniqueinfo(*command, "--lr", 0.2, "--steps", 10)
+    assert answer.code == 2
+    assert "settings.training.lr = 0.1, not 0.2" in answer.err
+
+
+def test_changed_data_in_the_same_folder_is_refused(tmp_path: Path, uniqueinfo: Caller) -> None:
+    uniqueinfo("score", files.npz(tmp_path / "a.npz"), "--out", tmp_path / "run")
+    answer = uniqueinfo("score", files.npz(tmp_path / "a.npz", seed=1), "--out", tmp_path / "run")
+    assert answer.code == 2
+    assert "data.train" in answer.err
+
+
+def test_pictures_are_scored_by_a_network_of_the_users(tmp_path: Path, uniqueinfo: Caller) -> None:
+    (tmp_path / "net.py").write_text(
+        "from torch import nn\n"
+        "def small(outputs):\n"
+        "    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, outputs))\n"
+    )
+    answer = uniqueinfo(
+        "score", files.pictures(tmp_path / "train"), "--val", files.pictures(tmp_path / "val"), "--size", 8,
+        "--model", f"{tmp_path / 'net.py'}:small", "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert answer.code == 0
+    scores = load(tmp_path / "run")
+    assert scores.labels is not None
+    assert scores.labels.tolist() == ["dark"] * 4 + ["light"] * 4
+    assert scores.settings["classes"] == ["dark", "light"]
+    assert "data:image" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_linear_model_takes_pictures_too(tmp_path: Path, uniqueinfo: Caller) -> None:
+    folder = files.pictures(tmp_path / "train")
+    assert uniqueinfo("score", folder, "--size", 4, "--out", tmp_path / "run").code == 0
+    assert load(tmp_path / "run").settings["width"] == 3 * 4 * 4 + 1
+
+
+def test_a_text_column_is_scored(tmp_path: Path, uniqueinfo: Caller) -> None:
+    rng = np.random.default_rng(0)
+    words = {"good": ["bright", "clever", "warm", "film"], "bad": ["dull", "slow", "cold", "film"]}
+    rows = [(" ".join(rng.choice(words[kind], 6)), kind) for kind in ("good", "bad") * 10]
+    pd.DataFrame(rows, columns=["review", "label"]).to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    answer = uniqueinfo("score", tmp_path / "t.jsonl", "--text", "review", "--out", tmp_path / "run", "--json")
+    assert answer.code == 0
+    assert json.loads(answer.out)["samples"] == 16
+
+
+def test_unlabelled_validation_gives_information_and_no_value(tmp_path: Path, uniqueinfo: Caller) -> None:
+    val = files.csv(tmp_path / "val.csv", files.table().drop(columns="kind"))
+    answer = uniqueinfo(
+        "score", files.csv(tmp_path / "t.csv"), "--val", val, "--label", "kind", "--model", "mlp:4",
+        "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert "the validation data has no labels" in answer.out
+    scores = load(tmp_path / "run")
+    assert scores.functional is not None
+    assert scores.value is None
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp:4"])
+def test_numbers_are_predicted(tmp_path: Path, uniqueinfo: Caller, model: str) -> None:
+    answer = uniqueinfo(
+        "score", files.csv(tmp_path / "t.csv"), "--label", "size", "--model", model, "--out", tmp_path / "run"
+    )
+    assert answer.code == 0
+    assert "held out" in answer.out
+    assert load(tmp_path / "run").settings["classes"] is None
+
+
+def test_the_training_named_is_the_training_run(tmp_path: Path, uniqueinfo: Caller) -> None:
+    data = files.npz(tmp_path / "a.npz")
+    named = {
+        "descent": ("--lr", 0.01, "--steps", 20, "--momentum", 0.5, "--weight-decay", 0.1),
+        "flow": ("--lr", 0.01, "--steps", 20),
+        "converged": ("--weight-decay", 0.1),
+    }
+    for name, options in named.items():
+        uniqueinfo("score", data, "--training", name, *options, "--out", tmp_path / name)
+    assert load(tmp_path / "descent").settings["training"] == {
+        "algorithm": "GradientDescent", "lr": 0.01, "steps": 20, "momentum": 0.5, "weight_decay": 0.1, "loss": "mean",
+    }  # fmt: skip
+    assert load(tmp_path / "flow").settings["training"]["time"] == 20
+    assert load(tmp_path / "converged").settings["training"]["algorithm"] == "Converged"
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp:8"])
+def test_a_dry_run_prints_the_plan_and_leaves_nothing(tmp_path: Path, uniqueinfo: Caller, model: str) -> None:
+    command = ("score", files.npz(tmp_path / "a.npz"), "--model", model, "--out", tmp_path / "run", "--dry-run")
+    said = uniqueinfo(*command).out
+    assert all(name in said for name in ("(n)", "(k)", "(D)", "form", "memory", "time"))
+    plan = json.loads(uniqueinfo(*command, "--json").out)["plan"]
+    assert (plan["samples"], plan["validation"], plan["outputs"]) == (20, 4, 1)
+    assert not (tmp_path / "run").exists()
+    uniqueinfo(*command[:-1])
+    settings = load(tmp_path / "run").settings
+    assert (plan["width"], plan["form"]) == (settings["width"], settings["form"])
+
+
+def test_show_prints_the_most_and_least_informative_and_the_classes(tmp_path: Path, uniqueinfo: Caller) -> None:
+    uniqueinfo("score", files.csv(tmp_path / "t.csv"), "--label", "kind", "--out", tmp_path / "run")
+    said = uniqueinfo("show", tmp_path / "run", "--top", 3).out
+    assert all(title in said for title in ("Most informative", "Least informative", "By label"))
+    found = json.loads(uniqueinfo("show", tmp_path / "run", "--top", 3, "--by", "colour", "--json").out)
+    best = load(tmp_path / "run").frame().nlargest(3, "functional")["id"].tolist()
+    assert [row["id"] for row in found["most_informative"]] == best
+    assert {row["colour"] for row in found["groups"]} == {"red", "blue"}
+
+
+def test_show_names_the_columns_there_are(tmp_path: Path, uniqueinfo: Caller) -> None:
+    uniqueinfo("score", files.npz(tmp_path / "a.npz"), "--out", tmp_path / "run")
+    answer = uniqueinfo("show", tmp_path / "run", "--by", "shape")
+    assert answer.code == 2
+    assert "functional" in answer.err
+
+
+def test_report_writes_the_page_anew(tmp_path: Path, uniqueinfo: Caller) -> None:
+    uniqueinfo("score", files.csv(tmp_path / "t.csv"), "--label", "kind", "--out", tmp_path / "run")
+    (tmp_path / "run" / "report.html").unlink()
+    assert uniqueinfo("report", tmp_path / "run").code == 0
+    assert (tmp_path / "run" / "report.html").is_file()
+
+
+def test_report_does_without_samples_whose_files_are_gone(tmp_path: Path, uniqueinfo: Caller) -> None:
+    uniqueinfo("score", files.csv(tmp_path / "t.csv"), "--label", "kind", "--out", tmp_path / "run")
+    (tmp_path / "t.csv").unlink()
+    answer = uniqueinfo("report", tmp_path / "run")
+    assert answer.code == 0
+    assert "not shown" in answer.out

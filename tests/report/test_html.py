@@ -1,0 +1,103 @@
+"""The report's file."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import uniqueinfo as ui
+from tests.report.examples import SCRIPT, digits, hostile, synthetic
+from uniqueinfo.report import SampleViews, write_report
+from uniqueinfo.report.views import thumbnail
+
+SCORES, VIEWS = digits()
+
+
+class Tags(HTMLParser):
+    """Collects tags with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_page_asks_for_nothing_from_elsewhere(tmp_path: Path) -> None:
+    page = write_report(SCORES, tmp_path / "report.html", samples=VIEWS).read_text(encoding="utf-8")
+    for tag, attributes in Tags(page).found:
+        for name in ("src", "href"):
+            address = attributes.get(name) or "#"
+            assert address.startswith(("data:", "#")), (tag, address)
+    assert not re.search(r"https?://|@import|url\(", page)
+
+
+def test_markup_of_the_user_stays_text(tmp_path: Path) -> None:
+    scores, views = hostile()
+    page = write_report(scores, tmp_path / "report.html", samples=views).read_text(encoding="utf-8")
+    assert SCRIPT not in page
+    assert [tag for tag, _ in Tags(page).found].count("script") == 2
+    assert not [tag for tag, attributes in Tags(page).found if "onerror" in attributes]
+
+
+@pytest.mark.parametrize("width", [1, 10])
+def test_the_page_of_many_samples_stays_below_two_megabytes(tmp_path: Path, width: int) -> None:
+    n = 8000
+    columns = pd.DataFrame({f"c{i}": [f"{j} {'x' * 50}" for j in range(n)] for i in range(width)})
+    ids = np.array([f"folder/of/pictures/{'y' * 80}{i}" for i in range(n)])
+    scores = synthetic(n, columns=columns, ids=ids)
+    views = SampleViews(lambda i: f"{i} " + "long text " * 100)
+    path = write_report(scores, tmp_path / "report.html", samples=views)
+    assert path.stat().st_size < 2_000_000
+    assert "Of 8,000 samples this page holds" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        synthetic(1),
+        synthetic(3, 2),
+        synthetic(40, functional=None, value=None),
+        synthetic(40, functional=np.zeros(40)),
+        synthetic(40, 1, labels=np.linspace(0, 1, 40), targets=np.linspace(0, 1, 40)[:, None]),
+        synthetic(40, 2, labels=np.ones((40, 2)), targets=np.ones((40, 2))),
+        synthetic(40, labels=None),
+    ],
+    ids=["one", "three", "no validation", "no information", "regression", "two targets", "no labels"],
+)
+def test_unusual_scores_make_a_page(tmp_path: Path, scores: ui.Scores) -> None:
+    page = write_report(scores, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "</html>" in page
+    assert "nan" not in page.split("<script", 1)[0]
+
+
+def test_saved_scores_make_the_same_page(tmp_path: Path) -> None:
+    before = write_report(SCORES, tmp_path / "one.html", samples=VIEWS)
+    after = write_report(ui.load(SCORES.save(tmp_path / "run")), tmp_path / "two.html", samples=VIEWS)
+    assert before.read_bytes() == after.read_bytes()
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ui.InputError, match=r"the report cannot be written to .*file/report\.html"):
+        write_report(SCORES, tmp_path / "file" / "report.html")
+
+
+def test_settings_and_caveats_are_told(tmp_path: Path) -> None:
+    page = write_report(SCORES, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "400 steps of gradient descent at rate 0.1" in page
+    assert "linearization" in page
+    assert f"{SCORES.settings['fit_error']:.1g}" in page
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "CMYK", "LA", "I;16", "F"])
+def test_pictures_of_every_mode_become_thumbnails(mode: str) -> None:
+    assert thumbnail(Image.new(mode, (300, 200))).startswith("data:image/jpeg;base64,")

@@ -1,0 +1,163 @@
+"""What the report shows, as data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uniqueinfo as ui
+from tests.report.examples import digits, synthetic
+from uniqueinfo.report import SampleViews, summarize
+from uniqueinfo.report.summarize import MOST_ROWS
+
+SCORES, VIEWS = digits()
+
+
+def test_the_answer_names_the_clearest_suspect() -> None:
+    summary = summarize(SCORES)
+    assert summary.suspects is not None
+    first = summary.suspects.frame().iloc[0]
+    assert f"{first['id']}, labelled {first['label']}, which the rest of the data takes for" in summary.answer
+
+
+def test_json_holds_no_pictures_and_no_nan() -> None:
+    columns = pd.DataFrame({"when": [pd.Timestamp("2020-01-01"), pd.NaT], "gap": [np.nan, 1.0]})
+    said = json.dumps(summarize(synthetic(2, 2, columns=columns)).as_json(), allow_nan=False)
+    assert "2020-01-01" in said
+    assert "data:image" not in json.dumps(summarize(SCORES, VIEWS).as_json(), allow_nan=False)
+
+
+def test_most_and_least_are_the_ends_of_the_order() -> None:
+    summary = summarize(SCORES)
+    assert SCORES.functional is not None
+    order = np.argsort(-SCORES.functional)
+    np.testing.assert_array_equal(summary.most, order[: len(summary.most)])
+    np.testing.assert_array_equal(summary.least, order[::-1][: len(summary.least)])
+
+
+def test_few_samples_are_not_both_most_and_least() -> None:
+    summary = summarize(synthetic(5))
+    assert not set(summary.most) & set(summary.least)
+
+
+def test_the_table_of_many_samples_holds_both_ends_and_suspects() -> None:
+    scores = synthetic(3 * MOST_ROWS)
+    summary = summarize(scores)
+    assert scores.functional is not None
+    order = np.argsort(-scores.functional)
+    kept = set(summary.table.index)
+    assert kept >= {*order[:MOST_ROWS], *order[-MOST_ROWS:], *summary.suspected}
+    assert len(kept) <= 2 * MOST_ROWS + 1000
+
+
+def test_without_validation_information_is_that_of_the_weights() -> None:
+    summary = summarize(synthetic(50, functional=None, value=None))
+    assert summary.measure == "weight"
+    assert any("no validation samples" in caveat for caveat in summary.caveats)
+
+
+def test_regression_has_no_suspects() -> None:
+    scores = synthetic(50, 1, labels=np.linspace(0, 1, 50), targets=np.linspace(0, 1, 50)[:, None])
+    summary = summarize(scores)
+    assert summary.suspects is None
+    assert summary.answer.endswith("of the samples.")
+
+
+def test_shares_of_groups_add_up() -> None:
+    for comparison in summarize(SCORES).comparisons:
+        shares = comparison.frame()[["share_of_samples", "share_of_information"]].sum()
+        np.testing.assert_allclose(shares, 1)
+
+
+def test_numbers_are_compared_by_quarters() -> None:
+    ink = next(found for found in summarize(SCORES).comparisons if found.column == "ink")
+    assert len(ink.frame()) == 4
+
+
+def test_a_column_of_all_different_texts_is_not_compared() -> None:
+    scores = synthetic(50, columns=pd.DataFrame({"file": [f"{i}.png" for i in range(50)]}))
+    assert [found.column for found in summarize(scores).comparisons] == ["label"]
+
+
+def test_missing_values_are_a_group_of_their_own() -> None:
+    columns = pd.DataFrame({"source": ["a", None] * 25})
+    (_, source) = summarize(synthetic(50, columns=columns)).comparisons
+    assert source.frame().index.tolist() == ["a", "missing"]
+
+
+def test_the_share_curve_is_that_of_the_sorted_scores() -> None:
+    scores = synthetic(4, functional=np.array([1.0, 4.0, 3.0, 2.0]))
+    curve = summarize(scores).concentration
+    np.testing.assert_allclose(curve.frame()["share_of_information"], [0, 0.4, 0.7, 0.9, 1])
+    assert curve.needed_for(0.4) == pytest.approx(0.25)
+
+
+def test_equal_scores_carry_equal_shares_even_if_all_zero() -> None:
+    curve = summarize(synthetic(10, functional=np.zeros(10))).concentration
+    assert curve.carried_by(0.5) == pytest.approx(0.5)
+
+
+def test_every_sample_is_in_the_distribution_once() -> None:
+    figure = summarize(SCORES).distribution.frame().drop(columns=["from", "to"])
+    assert figure.sum().sum() == len(SCORES)
+
+
+def test_the_stopping_time_is_the_one_trained_to() -> None:
+    scores, _ = digits(training="auto")
+    summary = summarize(scores)
+    assert summary.stopping is not None
+    assert summary.stopping.chosen == scores.settings["training"]["steps"]
+
+
+def test_many_classes_share_one_colour() -> None:
+    assert list(summarize(synthetic(200, 25)).distribution.counts)[-1] == "others"
+
+
+def test_effects_are_those_of_the_scores() -> None:
+    assert SCORES.effects is not None
+    sample = int(summarize(SCORES).most[0])
+    validation = [found[0] for found in summarize(SCORES).effects[sample]]
+    assert validation == SCORES.effects.validation[sample].tolist()
+
+
+def test_a_picture_that_is_none_is_named() -> None:
+    views = SampleViews(lambda _: np.zeros((2, 2, 7)))
+    with pytest.raises(ui.InputError, match=r"the picture of sample \d+ cannot be shown"):
+        summarize(SCORES, views)
+
+
+def test_every_figure_has_a_plot() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    scores, _ = digits(training="auto")
+    summary = summarize(scores)
+    assert summary.stopping is not None
+    figures: list[Any] = [summary.distribution, summary.concentration, summary.stopping, *summary.comparisons]
+    for figure in figures:
+        axes = figure.plot()
+        assert axes.get_xlabel()
+        matplotlib.pyplot.close(axes.figure)
+
+
+def test_outputs_are_named_after_the_classes_they_stand_for() -> None:
+    two = synthetic(9, 2, settings={"classes": ["cat", "dog"]})
+    one = dataclasses.replace(
+        two, loo_outputs=two.loo_outputs[:, 1:], outputs=two.outputs[:, 1:], targets=two.targets[:, 1:]
+    )
+    assert summarize(two).outputs == ("cat", "dog")
+    assert summarize(one).outputs == ("dog",)
+
+
+def test_groups_named_by_numbers_come_by_size() -> None:
+    scores = synthetic(120, 12)
+    assert summarize(scores).comparisons[0].frame().index.tolist() == [str(i) for i in range(12)]
+
+
+def test_names_of_classes_come_from_the_settings() -> None:
+    named = dataclasses.replace(synthetic(9), settings={"classes": ["cat", "dog", "owl"]})
+    assert summarize(named).classes == ("cat", "dog", "owl")
