@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from rich.console import Console
@@ -23,6 +22,7 @@ from torch.func import functional_call, jacrev, vmap
 
 from benchmarks import projections
 from benchmarks.data import mnist_4v9
+from benchmarks.memory import peak_of
 from uniqueinfo.experiments.networks import ResNet18, mlp
 from uniqueinfo.jacobian import Factorized, RandomCoordinates, RowEngine, exact_kernels
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--peak", help=argparse.SUPPRESS)  # how `peak` calls this file again
     arguments = parser.parse_args()
     if arguments.peak:
-        print(grown(exact_mlp_kernel if arguments.peak == KERNEL else ways(1)[arguments.peak]))
+        print(peak_of(exact_mlp_kernel if arguments.peak == KERNEL else ways(1)[arguments.peak]))
         return
     torch.set_num_threads(arguments.threads)
     console = Console(width=130)
@@ -108,22 +108,6 @@ def peak(name: str) -> int:
     """Bytes that one way needs on top of network and images, measured in a new process."""
     command = [sys.executable, "-m", "benchmarks.jacobian", "--peak", name]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def grown(way: Way) -> int:
-    """Bytes by which this process grew at most while `way` ran.
-
-    From the kernel's own count: `ru_maxrss` would start at what the parent process had reached.
-    """
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew from what is held now
-    before = memory("VmRSS")
-    way()
-    return memory("VmHWM") - before
-
-
-def memory(field: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field + ":"))
 
 
 def resnet(console: Console) -> None:

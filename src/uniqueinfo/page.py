@@ -28,8 +28,9 @@ def sample_views(train: Data, val: Data) -> SampleViews:
     from uniqueinfo.report import SampleViews, View
 
     def validation(index: int) -> View:
-        label = "" if val.labels is None else f", {val.labels[index]}"
-        return replace(View.of(val.show(index)), caption=f"{val.ids[index]}{label}")
+        name, label = str(val.ids[index]), None if val.labels is None else str(val.labels[index])
+        said = [part for part in (None if name == str(index) else name, label) if part is not None]
+        return replace(View.of(val.show(index)), caption=", ".join(said) or None)
 
     return SampleViews(train=train.show, validation=validation)
 
