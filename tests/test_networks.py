@@ -138,6 +138,10 @@ def test_small_networks_are_scored_exactly_and_larger_ones_projected() -> None:
     assert isinstance(ui.linearize(wide, data(500), data(500), memory="1GB").projection, ui.Factorized)
 
 
+def test_a_small_budget_projects_rather_than_fails() -> None:
+    assert ui.linearize(network(), data(), memory="100MB").projection is not None
+
+
 def test_groups_leave_a_network() -> None:
     linearization = ui.linearize(network(), data(), data(6, seed=1))
     removal = linearization.train(ui.GradientFlow(0.1, 50.0)).leave_out(groups=[[0, 1], [5]])

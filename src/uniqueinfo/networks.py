@@ -35,6 +35,7 @@ DEFAULT_PROJECTION = Factorized(2000)
 """Where exact kernels are too dear: at the same width and cost it ranks samples better than random coordinates."""
 _MOST_ROWS = 5_000  # of an exact kernel, whose eigendecomposition grows with their cube
 _MOST_PRODUCTS = 1e13  # operations an exact kernel may take: about a minute
+_LEAST_MEMORY = 512 * 2**20  # of exact kernels beside themselves: columns, and room to multiply them
 _BATCH = 32  # samples per batch of the exact kernels, whose budget leaves a batch's own memory out
 
 
@@ -131,6 +132,7 @@ def linearize(
     if projection == "auto":  # kernels are not kept in a folder, and rows are
         both = rows * (len(samples) + (0 if others is None else len(others))) / len(samples)
         cheap = rows <= _MOST_ROWS and 2 * rows * both * parameters <= _MOST_PRODUCTS
+        cheap = cheap and 8 * rows * both + _LEAST_MEMORY <= network.memory
         projection = None if cheap and folder is None else DEFAULT_PROJECTION
     if projection is None and form != "primal" and rows <= parameters and folder is None:
         return _from_kernels(network, samples, others)
