@@ -88,13 +88,23 @@ def test_debug_lets_an_error_through(tmp_path: Path, monkeypatch: pytest.MonkeyP
         main()
 
 
+def _heed_ctrl_c() -> None:
+    """A shell that runs the tests in the background has them, and their children, ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(SLOW_NETWORK)
     data, run = files.npz(tmp_path / "a.npz"), tmp_path / "run"
     command = [*COMMAND, "score", str(data), "--model", f"{tmp_path / 'net.py'}:make", "--out", str(run)]
     stopped = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "DELAY": "0.5"}
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "DELAY": "0.5"},
+        preexec_fn=_heed_ctrl_c,
     )
     deadline = time.monotonic() + 60
     while not (run / "shards").exists() and time.monotonic() < deadline:
