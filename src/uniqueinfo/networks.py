@@ -89,6 +89,7 @@ def score(
         training,
         smoothing=smoothing,
         effects=effects,
+        progress=progress,
         labels=linearization.labels,
         ids=linearization.ids if ids is None else ids,
         columns=columns,

@@ -116,6 +116,7 @@ def score_linearization(
     *,
     smoothing: Smoothing | None = None,
     effects: int = 0,
+    progress: bool = True,
     labels: NDArray[Any] | None = None,
     ids: Any = None,
     columns: Columns = None,
@@ -135,7 +136,7 @@ def score_linearization(
         raise InputError("effects: there are no validation samples to feel them; hand some over")
     run = linearization.train(algorithm)
     removal = run.leave_out()
-    measures = removal.measures(probe, smoothing)
+    measures = removal.measures(probe, smoothing, progress=progress)
     outputs = run.outputs()
     residual = linearization.residual.flatten(1).cpu().numpy()
     return Scores(

@@ -14,6 +14,7 @@ from torch import Tensor
 from uniqueinfo.errors import InputError
 from uniqueinfo.information import Floats, Measures, Smoothed, measure
 from uniqueinfo.linearized.rows import slices
+from uniqueinfo.progress import progress as bar
 from uniqueinfo.rational import Rational, fit
 from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble
 from uniqueinfo.removal.groups import Bucket, Groups, Indices
@@ -52,13 +53,22 @@ class Removal:
         for way in self._ways:
             yield from way.changes()
 
-    def measures(self, probe: Probe | None = None, smoothing: Smoothing | None = None) -> Measures:
-        """Every measure in one pass."""
+    def measures(
+        self, probe: Probe | None = None, smoothing: Smoothing | None = None, *, progress: bool = False
+    ) -> Measures:
+        """Every measure in one pass; `progress` shows how far it is."""
         precision = smoothing.precision(self._run) if smoothing else None
-        found = measure(self.changes(), len(self), probe.target(self._run) if probe else None, precision)
+        target = probe.target(self._run) if probe else None
+        found = measure(self._shown(progress), len(self), target, precision)
         if found.smoothed is not None:
             _warn_of_floor(found.smoothed)
         return found
+
+    def _shown(self, show: bool) -> Iterator[Changes]:
+        with bar("Leaving out", len(self), unit="removals", show=show) as advance:
+            for chunk in self.changes():
+                yield chunk
+                advance(len(chunk.numbers))
 
     def weight_information(self, smoothing: Smoothing | None = None, *, exact: bool = False) -> Floats:
         """½‖w − w₋‖² of each removal; with a smoothing Σ, ½(w − w₋)ᵀΣ⁻¹(w − w₋) as `smoothed` gives it."""
