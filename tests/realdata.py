@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 FOLDER = Path(os.environ.get("UNIQUEINFO_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+def path(name: str) -> Path:
+    """Where one file lies; the test is skipped where it is not there."""
+    if not (FOLDER / name).is_file():
+        pytest.skip(f"{FOLDER / name} is not there: name the folder of the data with UNIQUEINFO_DATA")
+    return FOLDER / name
+
+
 def arrays(name: str) -> dict[str, NDArray[Any]]:
-    """All arrays of one file; the test is skipped where the file is not there."""
-    path = FOLDER / name
-    if not path.is_file():
-        pytest.skip(f"{path} is not there: name the folder of the data with UNIQUEINFO_DATA")
-    with np.load(path) as file:
+    """All arrays of one file."""
+    with np.load(path(name)) as file:
         return dict(file)

@@ -1,20 +1,12 @@
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from tests import realdata
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.networks import ResNet18, mlp, paper_cnn
-
-DATA = Path(os.environ.get("UNIQUEINFO_DATA", Path(__file__).parents[3] / "shared" / "data"))
-
-
-def weights(name: str) -> Path:
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not in {DATA}; name the data folder with UNIQUEINFO_DATA")
-    return DATA / name
 
 
 def test_the_mlp_is_the_papers() -> None:
@@ -22,11 +14,11 @@ def test_the_mlp_is_the_papers() -> None:
 
 
 def test_the_pretrained_cnn_reads_letters() -> None:
-    file = weights("emnist_letters_cnn_pretrained.npz")
+    file = realdata.path("emnist_letters_cnn_pretrained.npz")
     network = paper_cnn(outputs=26)
     with np.load(file) as arrays:
         network.load_state_dict({name: torch.from_numpy(arrays[name]) for name in arrays.files})
-    with np.load(weights("mnist_10c.npz")) as digits:
+    with np.load(realdata.path("mnist_10c.npz")) as digits:
         zeros = digits["x_val"][digits["y_val"] == 0]
     images = (torch.from_numpy(zeros).float().mT[:, None] / 255 - 0.456) / 0.224
     letters = network(images).argmax(1)
@@ -34,15 +26,15 @@ def test_the_pretrained_cnn_reads_letters() -> None:
 
 
 def test_the_cnn_takes_all_but_its_last_layer_from_the_file() -> None:
-    network = paper_cnn(3, weights("emnist_letters_cnn_pretrained.npz"))
-    with np.load(weights("emnist_letters_cnn_pretrained.npz")) as arrays:
+    network = paper_cnn(3, realdata.path("emnist_letters_cnn_pretrained.npz"))
+    with np.load(realdata.path("emnist_letters_cnn_pretrained.npz")) as arrays:
         assert torch.equal(network.get_parameter("6.weight"), torch.from_numpy(arrays["6.weight"]))
     assert network.get_parameter("11.weight").shape == (3, 256)
 
 
 def test_resnet_takes_the_backbone_from_the_file() -> None:
-    network = ResNet18(2, weights("resnet18_imagenet_backbone.npz"))
-    with np.load(weights("resnet18_imagenet_backbone.npz")) as arrays:
+    network = ResNet18(2, realdata.path("resnet18_imagenet_backbone.npz"))
+    with np.load(realdata.path("resnet18_imagenet_backbone.npz")) as arrays:
         names = set(arrays.files)
         assert torch.equal(network.get_buffer("bn1.running_var"), torch.from_numpy(arrays["bn1.running_var"]))
     own = {name for name in network.state_dict() if not name.endswith("num_batches_tracked")}

@@ -140,7 +140,9 @@ class Dual(Eigensystem):
             assert rows is not None
             kernel = products(rows, rows)
         values, self._basis = eigh(kernel)
-        self.values = values.clamp(min=0)
+        # A null direction comes out with a length of √ε, which long training would multiply: it has none.
+        noise = 4 * len(values) ** 0.5 * _EPS * float(values.max())
+        self.values = torch.where(values > noise, values, 0.0)
         self._roots = self.values.sqrt()
         self.left_moment = self._basis.T @ residual.reshape(len(kernel), -1)
         self.moment = self._roots[:, None] * self.left_moment
