@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,8 @@ from uniqueinfo._version import __version__
 from uniqueinfo.effects import Effects
 from uniqueinfo.errors import InputError
 from uniqueinfo.files import replacing
+from uniqueinfo.origin import Origin
+from uniqueinfo.predictions import Predictions
 
 Floats = NDArray[np.float64]
 
@@ -69,6 +71,9 @@ class Scores:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How the scores were computed: training, smoothing, form, sizes, the error of the rational fit, versions."""
 
+    source: Callable[[], Origin] | None = field(default=None, repr=False)
+    """How to come back to what the scores were measured on; not saved."""
+
     def __len__(self) -> int:
         return len(self.weight)
 
@@ -83,6 +88,35 @@ class Scores:
         """½‖f₋ᵢ(xᵢ) − yᵢ‖²: how wrong the network is about a sample it has not seen."""
         found: Floats = np.square(self.loo_outputs - self.targets).sum(axis=1) / 2
         return found
+
+    @cached_property
+    def origin(self) -> Origin:
+        """The trained linearization behind the scores: kept in memory by `score`, made again for a run folder."""
+        if self.source is None:
+            raise InputError(
+                "this question goes on from the trained network, which saved scores no longer hold: ask it of what "
+                "ui.score gives, or of a folder that the command uniqueinfo score made"
+            )
+        return self.source()
+
+    def loo_probabilities(self) -> Floats:
+        """Class probabilities (n, classes) of each sample by the network trained without it.
+
+        Every row is out of sample, as if by cross-validation with as many folds as samples: what tools such as
+        cleanlab's `find_label_issues` take, classes in their sorted order.
+
+        >>> scores = Scores(weight=np.ones(2), functional=None, value=None, loo_outputs=np.array([[0.25], [1.5]]),
+        ...                 outputs=np.zeros((2, 1)), targets=np.array([[0.0], [1.0]]), labels=np.array([0, 1]))
+        >>> scores.loo_probabilities()
+        array([[0.75, 0.25],
+               [0.  , 1.  ]])
+        """
+        found = Predictions.of(self)
+        if found is None:
+            raise InputError(
+                "only classes have probabilities, and these scores are of numeric or mixed targets"
+            )
+        return found.probability
 
     def frame(self) -> pd.DataFrame:
         """One row per sample: id, label, the measures there are, and the user's own columns."""
@@ -134,7 +168,7 @@ def load(folder: str | Path) -> Scores:
         settings, own = json.loads(marks["uniqueinfo"]), json.loads(marks["uniqueinfo_columns"])
     except (OSError, KeyError, AttributeError, ValueError) as broken:
         raise InputError(f"{path}: is not a table of scores, or is damaged ({broken})") from broken
-    matrices = {name: _matrix(table, name) for name in _MATRICES}
+    matrices: dict[str, Any] = {name: _matrix(table, name) for name in _MATRICES}
     kept = {part: name for part, name in _EFFECTS.items() if name in table.column_names}
     effects = Effects(**{part: _matrix(table, name) for part, name in kept.items()}) if kept else None
     frame = table.drop_columns([*_MATRICES, *kept.values()]).to_pandas()

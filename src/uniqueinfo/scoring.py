@@ -16,6 +16,7 @@ from uniqueinfo.encoding import Encoding, as_labels
 from uniqueinfo.errors import InputError
 from uniqueinfo.information import Smoothed
 from uniqueinfo.linearized.linearization import Form, Linearization, Probe
+from uniqueinfo.origin import Origin
 from uniqueinfo.scores import RESERVED, Scores, versions
 from uniqueinfo.smoothing import Smoothing
 from uniqueinfo.stopping import StoppingCurve, stopping_curve
@@ -135,6 +136,7 @@ def score_linearization(
     if effects and probe is None:
         raise InputError("effects: there are no validation samples to feel them; hand some over")
     run = linearization.train(algorithm)
+    origin = Origin(run, probe)
     removal = run.leave_out()
     measures = removal.measures(probe, smoothing, progress=progress)
     outputs = run.outputs()
@@ -165,6 +167,7 @@ def score_linearization(
             "versions": versions(),
             **(settings or {}),
         },
+        source=lambda: origin,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 import uniqueinfo as ui
 from tests.report.examples import digits, synthetic
 from uniqueinfo.applications import mislabeled
-from uniqueinfo.applications.predictions import Predictions
+from uniqueinfo.predictions import Predictions
 
 SCORES, _ = digits(n=600, wrong=30)
 

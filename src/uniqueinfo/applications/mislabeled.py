@@ -9,19 +9,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uniqueinfo.applications.predictions import Predictions
+from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.errors import InputError
+from uniqueinfo.predictions import Predictions
 from uniqueinfo.scores import Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Criterion = Literal["margin", "information"]
+_PICTURES = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Mislabeled:
+class Mislabeled(Answer):
     """Every training sample, the most suspicious first, and how many of them look wrong."""
+
+    name = "mislabeled"
+    title = "Which labels look wrong?"
 
     criterion: Criterion
     noise_rate: float
@@ -31,6 +36,27 @@ class Mislabeled:
     samples: NDArray[np.intp]
     """Positions in the training data, in the table's order."""
     table: pd.DataFrame
+
+    @property
+    def sentence(self) -> str:
+        """How many, and which first."""
+        if self.count == 0:
+            return "No label looks wrong."
+        first = self.table.iloc[0]
+        labels = "1 label looks" if self.count == 1 else f"{self.count:,} labels look"
+        return (
+            f"{labels} wrong; first of all {first['id']}, labelled {first['label']}: the rest of the data says "
+            f"{first['suggested']}."
+        )
+
+    def galleries(self) -> tuple[Gallery, ...]:
+        """The first suspects, each with its label and the suggested one."""
+        rows = self.table.iloc[: min(self.count, _PICTURES)]
+        shown = (
+            Shown(int(at), f"{label} → {other}")
+            for at, label, other in zip(self.samples, rows["label"], rows["suggested"], strict=False)
+        )
+        return (Gallery("The most suspicious", tuple(shown)),)
 
     def frame(self, *, everyone: bool = False) -> pd.DataFrame:
         """The suspects; with `everyone=True` all samples.

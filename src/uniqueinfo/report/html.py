@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.files import replacing
+from uniqueinfo.plain import plain
 from uniqueinfo.report import svg
 from uniqueinfo.report.figures import natural
-from uniqueinfo.report.summarize import Summary, plain, summarize
+from uniqueinfo.report.summarize import Summary, summarize
 from uniqueinfo.report.views import SampleViews, shorten
 from uniqueinfo.scores import Scores
 

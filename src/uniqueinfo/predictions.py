@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.scores import Scores
+if TYPE_CHECKING:
+    from uniqueinfo.scores import Scores
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +41,7 @@ class Predictions:
     def of(cls, scores: Scores) -> Predictions | None:
         """None where the targets are no classes: regression, or outputs that were mixed.
 
+        >>> from uniqueinfo.scores import Scores
         >>> scores = Scores(weight=np.ones(2), functional=None, value=None, loo_outputs=np.array([[0.9], [0.8]]),
         ...                 outputs=np.zeros((2, 1)), targets=np.array([[0.0], [1.0]]), labels=np.array([0, 1]))
         >>> found = Predictions.of(scores)

@@ -1,0 +1,87 @@
+"""What every application gives: a sentence, a table, a figure, and the samples worth looking at."""
+
+from __future__ import annotations
+
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from uniqueinfo.plain import records
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_ROWS = 200  # of a table that goes into the report
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One sample to look at, and what to say about it."""
+
+    sample: int
+    """Its position in the training (or validation) data."""
+    caption: str
+    split: Literal["train", "validation"] = "train"
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Samples that belong together: a cluster, a pair of duplicates, what pushed a prediction up."""
+
+    title: str
+    samples: tuple[Shown, ...]
+
+
+class Answer(ABC):
+    """An answer to one question about the scores."""
+
+    name: ClassVar[str]
+    """The question, as the command line names it."""
+    title: ClassVar[str]
+    """The question, as a heading."""
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The answer in a sentence or two."""
+
+    @abstractmethod
+    def frame(self) -> pd.DataFrame:
+        """The answer as a table."""
+
+    @abstractmethod
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The answer as a figure."""
+
+    def galleries(self) -> Sequence[Gallery]:
+        """Samples worth looking at."""
+        return ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, ready for json.dumps: all but the figure."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "sentence": self.sentence,
+            "table": records(self.frame()),
+            "galleries": [asdict(gallery) for gallery in self.galleries()],
+        }
+
+    def section(self) -> dict[str, Any]:
+        """What the report shows: the beginning of the table, the galleries, and the figure as SVG."""
+        found = self.as_json()
+        return {**found, "rows": len(found["table"]), "table": found["table"][:_ROWS], "figure": self._svg()}
+
+    def _svg(self) -> str:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+
+        with rc_context({"svg.hashsalt": self.name, "svg.fonttype": "none"}):
+            figure = Figure(figsize=(7, 3.6), layout="constrained")
+            self.plot(figure.subplots())
+            file = io.StringIO()
+            figure.savefig(file, format="svg", metadata={"Date": None})
+        return file.getvalue()

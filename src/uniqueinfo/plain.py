@@ -1,0 +1,27 @@
+"""Tables and values as JSON knows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain Python values; NaN becomes None, what JSON does not know becomes text."""
+    return [{str(name): plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it.
+
+    >>> plain(np.float64("nan")), plain(np.int64(3)), plain(np.array([1, 2])), plain(pd.Timestamp("2020-01-01"))
+    (None, 3, [1, 2], '2020-01-01 00:00:00')
+    """
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(part) for part in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not np.isfinite(value)):
+        return None
+    return value if isinstance(value, bool | int | float | str) else str(value)
