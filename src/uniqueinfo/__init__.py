@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
     from uniqueinfo.linearized.linearization import Linearization
     from uniqueinfo.networks import LinearizedNetwork, linearize, score
-    from uniqueinfo.scores import Scores, load
+    from uniqueinfo.runs import load
+    from uniqueinfo.scores import Scores
     from uniqueinfo.scoring import score_features, score_jacobian
     from uniqueinfo.smoothing import SGD, Fisher, Isotropic, Langevin, gradient_covariance
     from uniqueinfo.stochastic import StochasticTraining
@@ -22,7 +23,8 @@ else:
         "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
         "uniqueinfo.linearized.linearization": ("Linearization",),
         "uniqueinfo.networks": ("LinearizedNetwork", "linearize", "score"),
-        "uniqueinfo.scores": ("Scores", "load"),
+        "uniqueinfo.runs": ("load",),
+        "uniqueinfo.scores": ("Scores",),
         "uniqueinfo.scoring": ("score_features", "score_jacobian"),
         "uniqueinfo.smoothing": ("SGD", "Fisher", "Isotropic", "Langevin", "gradient_covariance"),
         "uniqueinfo.stochastic": ("StochasticTraining",),

@@ -63,6 +63,12 @@ class ModelChoice:
         own = (Path(self._parts[0]),) if self._parts[0].endswith(".py") else ()
         return own if self.weights is None else (*own, self.weights)
 
+    @property
+    def absolute(self) -> str:
+        """The name, good from any folder."""
+        kind, argument = self._parts
+        return f"{Path(kind).resolve()}:{argument}" if kind.endswith(".py") else self.name
+
     def build(self, shape: tuple[int, ...], outputs: int, seed: int) -> nn.Module:
         """The network for inputs of this shape, fresh parameters drawn from the seed."""
         import torch

@@ -20,7 +20,8 @@ def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> P
     """Write report.html into the run folder; `samples` are the training and validation data, to show some of them."""
     from uniqueinfo.report import write_report
 
-    return write_report(scores, run.report, samples=None if samples is None else sample_views(*samples))
+    views = None if samples is None else sample_views(*samples)
+    return write_report(scores, run.report, samples=views, answers=run.answers())
 
 
 def sample_views(train: Data, val: Data) -> SampleViews:

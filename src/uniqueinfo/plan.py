@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from uniqueinfo.job import Prepared
 from uniqueinfo.memory import as_text
+from uniqueinfo.prepared import Prepared
 
 _POLES = 20  # of one filter, real and imaginary
 _TIMES = 29  # stopping times that "auto" looks at

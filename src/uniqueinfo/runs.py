@@ -1,4 +1,5 @@
-"""The folder of a run: what was asked (run.json), scores.parquet, shards of Jacobian rows, report.html.
+"""The folder of a run: what was asked (run.json), scores.parquet, shards of Jacobian rows, answers to
+questions asked later, report.html.
 
 run.json is there from the start, so that a stopped run is known and gone on with; the scores are there at the end.
 """
@@ -15,6 +16,8 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.files import replacing
 
 if TYPE_CHECKING:
+    from uniqueinfo.applications.answer import Answer
+    from uniqueinfo.origin import Origin
     from uniqueinfo.scores import Scores
 
 _RECORD, _SCORES = "run.json", "scores.parquet"
@@ -87,12 +90,40 @@ class Run:
         return kept
 
     def scores(self) -> Scores:
-        """The scores of a finished run."""
+        """The scores of a finished run, which come back to their network when a question needs it."""
         from uniqueinfo.scores import load
 
         if not self.finished:
             raise InputError(f"{self.folder}: this run is not finished; the command that began it goes on with it")
-        return load(self.folder)
+        found = load(self.folder)
+        return replace(found, source=lambda: self._revived(found))
+
+    def _revived(self, scores: Scores) -> Origin:
+        from uniqueinfo.revival import revive
+
+        return revive(self, scores.settings)
+
+    def keep(self, answer: Answer) -> None:
+        """Keep an answer for the report; asked again, the question replaces it."""
+        self._answers.mkdir(exist_ok=True)
+        with replacing(self._answers / f"{answer.name}.json") as beside:
+            beside.write_text(json.dumps(answer.section(), ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def answers(self) -> list[dict[str, Any]]:
+        """What was asked of this run before, as the report shows it."""
+        return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self._answers.glob("*.json"))]
+
+    @property
+    def _answers(self) -> Path:
+        return self.folder / "answers"
+
+
+def load(folder: str | Path) -> Scores:
+    """Scores saved before, or those of a run folder."""
+    from uniqueinfo.scores import load as load_table
+
+    scores = load_table(folder)
+    return Run.find(Path(folder)).scores() if "run" in scores.settings else scores
 
 
 def _check_same(folder: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

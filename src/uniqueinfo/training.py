@@ -14,8 +14,9 @@ sum with rate lr/n and decay nλ, so under "mean" the filter changes when sample
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -267,6 +268,17 @@ class Converged:
     def largest_stable_rate(self, largest: float, samples: int) -> float:
         """There is no rate."""
         return math.inf
+
+
+def from_settings(settings: Mapping[str, Any]) -> Training:
+    """The training algorithm that the settings of scores name.
+
+    >>> from_settings({"algorithm": "Converged", "weight_decay": 0.1, "loss": "mean"})
+    Converged(weight_decay=0.1, loss='mean')
+    """
+    kinds = {kind.__name__: kind for kind in (GradientDescent, GradientFlow, Converged)}
+    found: Training = kinds[settings["algorithm"]](**{k: v for k, v in settings.items() if k != "algorithm"})
+    return found
 
 
 def check_stable(training: Training, largest: float, samples: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_ROWS = 200  # of a table that goes into the report
+_ROWS = 50  # of a table that goes into the report
+_LARGEST = 100_000  # bytes of a figure drawn as lines
 
 
 @dataclass(frozen=True)
@@ -71,17 +73,21 @@ class Answer(ABC):
         }
 
     def section(self) -> dict[str, Any]:
-        """What the report shows: the beginning of the table, the galleries, and the figure as SVG."""
+        """What the report shows: the beginning of the table, the galleries, and the figure as a data address."""
         found = self.as_json()
-        return {**found, "rows": len(found["table"]), "table": found["table"][:_ROWS], "figure": self._svg()}
+        return {**found, "rows": len(found["table"]), "table": found["table"][:_ROWS], "figure": self._drawn()}
 
-    def _svg(self) -> str:
+    def _drawn(self) -> str:
+        """The figure as SVG, or, where that would be large (many points), as PNG."""
         from matplotlib import rc_context
         from matplotlib.figure import Figure
 
-        with rc_context({"svg.hashsalt": self.name, "svg.fonttype": "none"}):
+        with rc_context({"svg.hashsalt": self.name}):
             figure = Figure(figsize=(7, 3.6), layout="constrained")
             self.plot(figure.subplots())
-            file = io.StringIO()
-            figure.savefig(file, format="svg", metadata={"Date": None})
-        return file.getvalue()
+            drawn = {"svg": io.BytesIO(), "png": io.BytesIO()}
+            figure.savefig(drawn["svg"], format="svg", metadata={"Date": None})
+            figure.savefig(drawn["png"], format="png", dpi=150)
+        kind = "svg" if drawn["svg"].tell() <= _LARGEST else "png"
+        encoded = base64.b64encode(drawn[kind].getvalue()).decode()
+        return f"data:image/{'svg+xml' if kind == 'svg' else kind};base64,{encoded}"

@@ -78,7 +78,7 @@ def report(folder: Path, *, as_json: bool) -> None:
         from uniqueinfo.page import sample_views
         from uniqueinfo.report import summarize
 
-        summary = summarize(scores, None if samples is None else sample_views(*samples))
+        summary = summarize(scores, None if samples is None else sample_views(*samples), run.answers())
         _print_json({"run": str(folder), "report": str(page), "summary": summary.as_json()})
         return
     console = Console(highlight=False, soft_wrap=True)
@@ -102,15 +102,7 @@ def _print_findings(console: Console, scores: Scores, page: Path) -> None:
     if scores.settings.get("classes"):
         from uniqueinfo.applications import mislabeled
 
-        suspects = mislabeled(scores).frame()
-        if len(suspects):
-            first = suspects.iloc[0]
-            console.print(
-                f"{len(suspects):,} labels look wrong; first of all {escape(str(first['id']))}, labelled "
-                f"{escape(str(first['label']))}: the rest of the data says {escape(str(first['suggested']))}."
-            )
-        else:
-            console.print("No label looks wrong.")
+        console.print(escape(mislabeled(scores).sentence))
     console.print(f"Page: {escape(str(page))}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,11 @@ _TITLES = {
 }
 
 
-def write_report(scores: Scores, path: Path, *, samples: SampleViews | None = None) -> Path:
+def write_report(
+    scores: Scores, path: Path, *, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()
+) -> Path:
     """Write the report to one file that needs nothing else; gives back its path."""
-    page, path = render(summarize(scores, samples)), Path(path)
+    page, path = render(summarize(scores, samples, answers)), Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as beside:
@@ -78,6 +81,7 @@ def render(summary: Summary) -> str:
             "concentration": svg.concentration(summary.concentration),
             "stopping": None if summary.stopping is None else svg.stopping(summary.stopping),
         },
+        cell=_cell,
         times_mean=lambda sample: information[sample] / (summary.mean or 1.0),
         suggestions=_suggestions(summary),
         settings=_settings(summary.settings),
@@ -176,6 +180,13 @@ def _number(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e3:
         return f"{value:.3g}"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.2e}"
+
+
+def _cell(value: Any) -> str:
+    """A value of an answer's table."""
+    if value is None:
+        return "–"
+    return _number(value) if isinstance(value, float) else shorten(_as_text(value), _CELL)
 
 
 def _settings(settings: dict[str, Any]) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
@@ -58,6 +58,8 @@ class Summary:
     """The samples in the page, the most informative first; the index is the position."""
     effects: dict[int, list[tuple[int, int, float]]]
     """Of the samples in the table: validation sample, output, change; strongest first."""
+    answers: Sequence[Mapping[str, Any]]
+    """What was asked of the run besides: sections with a sentence, a table, a figure and galleries."""
     views: dict[int, Small]
     validation_views: dict[int, Small]
     training: str
@@ -84,11 +86,12 @@ class Summary:
             "training": self.training,
             "settings": self.settings,
             "caveats": self.caveats,
+            "answers": [{k: v for k, v in answer.items() if k != "figure"} for answer in self.answers],
         }
 
 
-def summarize(scores: Scores, samples: SampleViews | None = None) -> Summary:
-    """What stands out in the scores; `samples` shows what the samples look like.
+def summarize(scores: Scores, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()) -> Summary:
+    """What stands out in the scores; `samples` shows what the samples look like, `answers` go in as they are.
 
     >>> scores = Scores(weight=np.array([3.0, 1.0]), functional=None, value=None, loo_outputs=np.zeros((2, 1)),
     ...                 outputs=np.zeros((2, 1)), targets=np.ones((2, 1)), labels=np.array([0.5, 1.5]))
@@ -104,7 +107,7 @@ def summarize(scores: Scores, samples: SampleViews | None = None) -> Summary:
     most, least = order[:_CARDS], order[::-1][: min(_CARDS, max(0, len(order) - _CARDS))]
     kept = _bounded(order, suspected[:_MOST_SUSPECTS])
     table = _table(scores, predictions, suspected).iloc[kept]
-    shown_first = list(chain(suspected[:_SUSPECTS], most, least))
+    shown_first = list(chain(suspected[:_SUSPECTS], most, least, _in_galleries(answers, "train")))
     effects = _effects(scores, kept)
     stopping, settings = _stopping(scores), dict(scores.settings)
     concentration = Concentration.of(information)
@@ -126,8 +129,11 @@ def summarize(scores: Scores, samples: SampleViews | None = None) -> Summary:
         suspected=suspected[:_SUSPECTS],
         table=table,
         effects=effects,
+        answers=answers,
         views={} if samples is None else collect(samples.train, [*shown_first, *_inwards(kept)], _PICTURES, _TEXTS),
-        validation_views=_validation_views(samples, effects, [*shown_first, *_inwards(kept)]),
+        validation_views=_validation_views(
+            samples, _in_galleries(answers, "validation"), effects, [*shown_first, *_inwards(kept)]
+        ),
         training=words.training(settings),
         settings=settings,
         caveats=words.caveats(settings, measure, stopping, suspects),
@@ -230,10 +236,20 @@ def _effects(scores: Scores, kept: Indices) -> dict[int, list[tuple[int, int, fl
     return {int(i): list(zip(*(column[i].tolist() for column in columns), strict=True)) for i in kept}
 
 
+def _in_galleries(answers: Sequence[Mapping[str, Any]], split: str) -> list[int]:
+    """Samples that the answers show."""
+    shown = (one for answer in answers for gallery in answer["galleries"] for one in gallery["samples"])
+    return [one["sample"] for one in shown if one["split"] == split]
+
+
 def _validation_views(
-    samples: SampleViews | None, effects: dict[int, list[tuple[int, int, float]]], first: list[int]
+    samples: SampleViews | None,
+    in_galleries: list[int],
+    effects: dict[int, list[tuple[int, int, float]]],
+    first: list[int],
 ) -> dict[int, Small]:
     if samples is None or samples.validation is None:
         return {}
     felt = dict.fromkeys(int(effect[0]) for sample in first for effect in effects.get(int(sample), ()))
+    felt = dict.fromkeys(in_galleries) | felt
     return collect(samples.validation, felt, _PICTURES // 2, _TEXTS // 2)

@@ -1,0 +1,48 @@
+"""Ask a question of a finished run: answer, keep, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from uniqueinfo.cli.tables import sample_table
+from uniqueinfo.page import read_again, write_page
+from uniqueinfo.runs import Run
+
+if TYPE_CHECKING:
+    from uniqueinfo.applications.answer import Answer
+    from uniqueinfo.scores import Scores
+
+_ROWS = 20  # of the table on the terminal
+_STOPPED = 130  # what shells expect after Ctrl-C
+
+Found = TypeVar("Found", bound="Answer")
+
+
+def ask(folder: Path, question: Callable[[Scores], Found], *, as_json: bool) -> Found:
+    """The answer, printed, and kept in the run folder so that its page shows it."""
+    run = Run.find(folder)
+    try:
+        answer = question(run.scores())
+        run.keep(answer)
+        page = write_page(run, run.scores(), read_again(run)[0])
+    except KeyboardInterrupt:
+        print("Stopped; nothing was changed in the run folder.", file=sys.stderr)
+        raise typer.Exit(_STOPPED) from None
+    if as_json:
+        print(json.dumps({"run": str(folder), "report": str(page), **answer.as_json()}, indent=2, ensure_ascii=False))
+        return answer
+    console, table = Console(highlight=False, soft_wrap=True), answer.frame()
+    console.print(escape(answer.sentence))
+    if len(table):
+        beginning = f", the first {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else ""
+        console.print(sample_table(f"{answer.title}{beginning}", table.head(_ROWS)))
+    console.print(f"Page: {escape(str(page))}")
+    return answer
