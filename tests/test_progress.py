@@ -80,3 +80,45 @@ def test_silent_on_a_terminal_when_told_so() -> None:
 def test_an_error_inside_passes_through() -> None:
     with pytest.raises(ZeroDivisionError), progress("Jacobian rows", total=1):
         raise ZeroDivisionError
+
+
+@pytest.mark.slow
+def test_a_step_that_cannot_be_looked_into_goes_with_the_clock() -> None:
+    seen = on_a_terminal(
+        """
+        import time
+        from uniqueinfo.progress import expecting
+        with expecting("Eigenvalues", lambda: 4.0):
+            time.sleep(3.2)
+        """
+    )
+    assert "Eigenvalues" in seen
+    assert "0:00:0" in seen
+    assert "left" in seen
+
+
+@pytest.mark.slow
+def test_eigenvalues_that_take_long_show_their_time() -> None:
+    seen = on_a_terminal(
+        """
+        import torch
+        from uniqueinfo.linearized.eigensystem import eigh
+        torch.set_num_threads(1)
+        rows = torch.randn(3000, 3000, dtype=torch.float64)
+        eigh(rows @ rows.T)
+        """
+    )
+    assert "Eigenvalues" in seen
+
+
+@pytest.mark.slow
+def test_nothing_shows_where_it_is_not_wanted() -> None:
+    seen = on_a_terminal(
+        """
+        import time
+        from uniqueinfo.progress import expecting, progress, showing
+        with showing(False), expecting("Eigenvalues", lambda: 3.0), progress("Rows", total=3):
+            time.sleep(2.5)
+        """
+    )
+    assert seen == ""

@@ -50,7 +50,7 @@ def test_data_that_changed_is_refused(run: Run) -> None:
     path = Path(run.record["paths"]["train"])
     with np.load(path) as file:
         arrays = dict(file)
-    np.savez(path, **{**arrays, "X": arrays["X"] + 1})  # type: ignore[arg-type]
+    np.savez(path, **{**arrays, "X": arrays["X"] + 1})
     with pytest.raises(ui.InputError, match=r"its train and val files have changed .* score again"):
         ui.load(run.folder).origin  # noqa: B018
 

@@ -21,6 +21,7 @@ from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.linearized.linearization import Form, Linearization, Probe
 from uniqueinfo.linearized.rows import Rows
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.progress import showing
 from uniqueinfo.scores import Scores
 from uniqueinfo.scoring import Columns, score_linearization
 from uniqueinfo.smoothing import Smoothing
@@ -167,6 +168,7 @@ class LinearizedNetwork(Linearization):
         super().__init__(rows, residual, initial, form, None if kernels is None else kernels.train)
         self._network, self._train, self._val, self._kernels = network, train, val, kernels
         self.labels, self.ids = labels, train.ids
+        self.shows_progress = network.progress
 
     @property
     def paths(self) -> Mapping[str, str]:
@@ -269,7 +271,8 @@ class _Network:
         with self._prepared():
             self._engine(train)
             others: Iterable[Inputs] = [] if val is None else _Batches(val)
-            return exact_kernels(self.model, _Batches(train), others, memory=self.memory, outputs=self.sketch)
+            with showing(self.progress):
+                return exact_kernels(self.model, _Batches(train), others, memory=self.memory, outputs=self.sketch)
 
     def targets(self, labels: NDArray[Any]) -> Floats:
         """What the (mixed) outputs are trained towards."""

@@ -2,14 +2,18 @@
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 _PATIENCE = 2.0  # seconds a task may take before it shows
+_TICK = 0.2
+_wanted: ContextVar[bool] = ContextVar("wanted", default=True)
 
 
 class _Rate(ProgressColumn):
@@ -23,6 +27,16 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
+def showing(wanted: bool) -> Iterator[None]:
+    """Whether what happens in here shows how far it is."""
+    token = _wanted.set(wanted and _wanted.get())
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+@contextmanager
 def progress(
     description: str, total: int, *, unit: str = "samples", show: bool = True
 ) -> Iterator[Callable[[int], None]]:
@@ -32,24 +46,63 @@ def progress(
     ...     for _ in range(3):
     ...         advance(1)
     """
-    if not (show and sys.stderr.isatty()):
+    if not (show and _visible()):
         yield lambda _: None
         return
+    count = TextColumn("{task.completed:,.0f}/{task.total:,.0f}")
     bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
-        _Rate(unit),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-        console=Console(stderr=True),
+        TextColumn("{task.description}"), BarColumn(), count, _Rate(unit), *_left(), console=Console(stderr=True)
     )
     task = bar.add_task(description, total=total)
+    with _after_a_while(bar):
+        yield lambda done: bar.advance(task, done)
+
+
+@contextmanager
+def expecting(description: str, seconds: Callable[[], float]) -> Iterator[None]:
+    """A bar for one step that cannot be looked into: it goes with the clock, by the seconds the step should take.
+
+    >>> with expecting("Thinking", lambda: 0.1):
+    ...     pass
+    """
+    if not _visible():
+        yield
+        return
+    total = seconds()
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), *_left(), console=Console(stderr=True))
+    task = bar.add_task(description, total=total)
+    done = threading.Event()
+
+    def tick() -> None:
+        started = time.perf_counter()
+        while not done.wait(_TICK):
+            bar.update(task, completed=min(time.perf_counter() - started, 0.99 * total))
+
+    clock = threading.Thread(target=tick, daemon=True)
+    clock.start()
+    try:
+        with _after_a_while(bar):
+            yield
+    finally:
+        done.set()
+        clock.join()
+
+
+def _visible() -> bool:
+    return _wanted.get() and sys.stderr.isatty()
+
+
+def _left() -> tuple[ProgressColumn, ProgressColumn]:
+    return TimeRemainingColumn(), TextColumn("left")
+
+
+@contextmanager
+def _after_a_while(bar: Progress) -> Iterator[None]:
     timer = threading.Timer(_PATIENCE, bar.start)  # shows even while the first step is still running
     timer.daemon = True
     timer.start()
     try:
-        yield lambda done: bar.advance(task, done)
+        yield
     finally:
         timer.cancel()
         timer.join()

@@ -17,6 +17,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.information import Smoothed
 from uniqueinfo.linearized.linearization import Form, Linearization, Probe
 from uniqueinfo.origin import Origin
+from uniqueinfo.progress import showing
 from uniqueinfo.scores import RESERVED, Scores, versions
 from uniqueinfo.smoothing import Smoothing
 from uniqueinfo.stopping import StoppingCurve, stopping_curve
@@ -125,7 +126,8 @@ def score_linearization(
 ) -> Scores:
     """Leave out every sample of a linearization, and measure all there is to measure."""
     names, own = _checked_ids(ids, linearization.samples), _checked_columns(columns, linearization.samples)
-    curve = stopping_curve(linearization) if training == "auto" else None
+    with showing(progress):
+        curve = stopping_curve(linearization) if training == "auto" else None
     algorithm = curve.best if curve is not None else training
     if not isinstance(algorithm, Training):
         raise InputError(

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.linearized.rows import slices
+from uniqueinfo.progress import progress
 from uniqueinfo.rational import fit
 from uniqueinfo.removal.solve import by_pole
 from uniqueinfo.training import GradientDescent
@@ -58,15 +59,17 @@ def stopping_curve(linearization: Linearization) -> StoppingCurve:
     chosen = _subset(n)
     total = torch.zeros(len(fits), dtype=torch.float64, device=system.values.device)
     rows, columns = linearization.residual.shape[1:]
-    for part in slices(len(chosen), 16 * (system.rank * rows + len(poles) * rows * (rows + 3 * columns))):
-        left = system.left(chosen[part])
-        right = system.right(left)
-        residual = linearization.residual[torch.from_numpy(chosen[part]).to(left.device)]
-        _, own = by_pole(system, poles, left, residual)
-        moved = (right @ (right.transpose(1, 2) @ residual))[..., None] * constants
-        moved = moved.index_add(3, owner.to(left.device), (own * weights).real)
-        fitted = (right @ learnt).reshape(*residual.shape, len(fits))
-        total += (fitted - moved - residual[..., None]).square().sum(dim=(0, 1, 2)) / 2
+    with progress("Stopping time", len(chosen)) as advance:
+        for part in slices(len(chosen), 16 * (system.rank * rows + len(poles) * rows * (rows + 3 * columns))):
+            left = system.left(chosen[part])
+            right = system.right(left)
+            residual = linearization.residual[torch.from_numpy(chosen[part]).to(left.device)]
+            _, own = by_pole(system, poles, left, residual)
+            moved = (right @ (right.transpose(1, 2) @ residual))[..., None] * constants
+            moved = moved.index_add(3, owner.to(left.device), (own * weights).real)
+            fitted = (right @ learnt).reshape(*residual.shape, len(fits))
+            total += (fitted - moved - residual[..., None]).square().sum(dim=(0, 1, 2)) / 2
+            advance(part.stop - part.start)
     return StoppingCurve(lr, _STEPS, (total / len(chosen)).cpu().numpy())
 
 

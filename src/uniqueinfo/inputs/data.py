@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.progress import progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +84,13 @@ class Data:
 
 def fingerprint(files: Iterable[Path]) -> str:
     """SHA-256 over names and contents, in this order; where the folder lies makes no difference."""
-    sha = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            sha.update(f"{path.parent.name}/{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    sha, paths = hashlib.sha256(), list(files)
+    with progress("Fingerprint", sum(path.stat().st_size for path in paths), unit="bytes") as advance:
+        for path in paths:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                sha.update(f"{path.parent.name}/{path.name} {digest}\n".encode())
+                advance(file.tell())
     return sha.hexdigest()
 
 

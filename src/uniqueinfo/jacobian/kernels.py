@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -17,6 +17,7 @@ from uniqueinfo.jacobian.gradients import Gradient, Outer
 from uniqueinfo.jacobian.network import Network
 from uniqueinfo.jacobian.outputs import OutputSketch
 from uniqueinfo.jacobian.pieces import WORKSPACE, Factors, Piece, Rows
+from uniqueinfo.progress import progress
 from uniqueinfo.sources import Inputs
 
 
@@ -62,8 +63,10 @@ def exact_kernels(
     kernel = torch.zeros((n + m) * k, n * k, dtype=torch.float64, device=network.device)
     results = torch.zeros(n + m, k, dtype=network.dtype, device=network.device)
     room = memory - kernel.nbytes - 3 * 8 * WORKSPACE
-    for portion in _portions(_parts(network, example, n + m, room), room, memory):
-        _add(portion, kernel, results, network, chain(train, val))
+    portions = list(_portions(_parts(network, example, n + m, room), room, memory))
+    with progress("Kernels", len(portions) * (n + m)) as advance:
+        for portion in portions:
+            _add(portion, kernel, results, network, chain(train, val), advance)
     return Kernels(kernel[: n * k], kernel[n * k :], results[:n], results[n:])
 
 
@@ -123,7 +126,14 @@ def _portions(parts: Iterable[_Part], room: int, memory: int) -> Iterator[list[_
         yield portion
 
 
-def _add(portion: list[_Part], kernel: Tensor, results: Tensor, network: Network, batches: Iterable[Inputs]) -> None:
+def _add(
+    portion: list[_Part],
+    kernel: Tensor,
+    results: Tensor,
+    network: Network,
+    batches: Iterable[Inputs],
+    advance: Callable[[int], None],
+) -> None:
     """Go through the data once and add the portion's part of the kernel."""
     pieces: dict[str, list[Piece]] = {}
     for part in portion:
@@ -137,6 +147,7 @@ def _add(portion: list[_Part], kernel: Tensor, results: Tensor, network: Network
                 piece.keep(slice(start + part.start, start + part.stop), output, gradient)
 
         results[start:stop] = network.run(batch, keep, only=pieces)
+        advance(stop - start)
         start = stop
     for piece in chain.from_iterable(pieces.values()):
         piece.add_to(kernel)

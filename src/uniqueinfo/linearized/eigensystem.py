@@ -10,6 +10,7 @@ columns for each row in place of several rows, and nothing else changes.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.linearized.rows import CHUNK_BYTES, Rows, slices
+from uniqueinfo.progress import expecting, progress
 from uniqueinfo.training import ConvergedFilter, Filter
 
+_CORNER = 400  # rows whose eigenvalues are timed to tell how long all will take
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -199,10 +202,19 @@ def eigh(matrix: Tensor) -> tuple[Tensor, Tensor]:
     before = torch.get_num_threads()
     torch.set_num_threads(max(1, min(before, len(matrix) // 1000)))
     try:
-        values, vectors = torch.linalg.eigh(matrix)
+        with expecting("Eigenvalues", lambda: _seconds(matrix)):
+            values, vectors = torch.linalg.eigh(matrix)
     finally:
         torch.set_num_threads(before)
     return values, vectors
+
+
+def _seconds(matrix: Tensor) -> float:
+    """How long its eigenvalues should take: a corner's time, grown with the cube of the side."""
+    side = min(len(matrix), _CORNER)
+    started = time.perf_counter()
+    torch.linalg.eigh(matrix[:side, :side])
+    return (time.perf_counter() - started) * (len(matrix) / side) ** 3
 
 
 def gram(rows: Rows, residual: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -210,11 +222,13 @@ def gram(rows: Rows, residual: Tensor | None = None) -> tuple[Tensor, Tensor]:
     total = torch.zeros(rows.width, rows.width, dtype=torch.float64, device=rows.device)
     columns = 0 if residual is None else residual.shape[2]
     moment = torch.zeros(rows.width, columns, dtype=torch.float64, device=rows.device)
-    for part in rows.chunks():
-        flat = rows[part].flatten(0, 1)
-        total.addmm_(flat.T, flat)
-        if residual is not None:
-            moment.addmm_(flat.T, residual[part].flatten(0, 1))
+    with progress("Products of the rows", rows.samples) as advance:
+        for part in rows.chunks():
+            flat = rows[part].flatten(0, 1)
+            total.addmm_(flat.T, flat)
+            if residual is not None:
+                moment.addmm_(flat.T, residual[part].flatten(0, 1))
+            advance(part.stop - part.start)
     return total, moment
 
 
@@ -233,15 +247,17 @@ def products(left: Rows, right: Rows) -> Tensor:
         if right is left
         else list(slices(right.samples, 8 * right.per_sample * right.width * CHUNK_BYTES // block))
     )
-    for part in tall:
-        upper = left[part].flatten(0, 1)
-        at = slice(part.start * left.per_sample, part.stop * left.per_sample)
-        for other in wide:
-            if right is left and other.start < part.start:
-                continue
-            across = slice(other.start * right.per_sample, other.stop * right.per_sample)
-            same = right is left and other == part
-            torch.mm(upper, (upper if same else right[other].flatten(0, 1)).T, out=out[at, across])
-            if right is left and not same:
-                out[across, at] = out[at, across].T
+    with progress("Products of the rows", left.samples) as advance:
+        for part in tall:
+            upper = left[part].flatten(0, 1)
+            at = slice(part.start * left.per_sample, part.stop * left.per_sample)
+            for other in wide:
+                if right is left and other.start < part.start:
+                    continue
+                across = slice(other.start * right.per_sample, other.stop * right.per_sample)
+                same = right is left and other == part
+                torch.mm(upper, (upper if same else right[other].flatten(0, 1)).T, out=out[at, across])
+                if right is left and not same:
+                    out[across, at] = out[at, across].T
+            advance(part.stop - part.start)
     return out

@@ -17,6 +17,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.information import Target
 from uniqueinfo.linearized.eigensystem import Dual, Eigensystem, Primal
 from uniqueinfo.linearized.rows import Rows, slices
+from uniqueinfo.progress import showing
 from uniqueinfo.removal.changes import Metric
 from uniqueinfo.removal.groups import Groups
 from uniqueinfo.removal.removal import Removal
@@ -89,6 +90,8 @@ class Linearization:
     Made by `from_jacobian`, `from_features` or `from_kernel`; the eigendecomposition is computed once, when first
     needed, and shared by every training.
     """
+
+    shows_progress = True
 
     def __init__(
         self, rows: Rows | None, residual: Tensor, initial: Tensor, form: Form, kernel: Tensor | None = None
@@ -165,10 +168,11 @@ class Linearization:
     @cached_property
     def system(self) -> Eigensystem:
         """The eigendecomposition."""
-        if self.form == "dual":
-            return Dual(self.rows, self.residual, self._kernel)
-        assert self.rows is not None
-        return Primal(self.rows, self.residual)
+        with showing(self.shows_progress):
+            if self.form == "dual":
+                return Dual(self.rows, self.residual, self._kernel)
+            assert self.rows is not None
+            return Primal(self.rows, self.residual)
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""
