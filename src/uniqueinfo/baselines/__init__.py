@@ -1,0 +1,1 @@
+"""What the method is judged against."""

@@ -1,0 +1,178 @@
+"""Really training a network: full-batch or seeded mini-batch descent of copies that each lack other samples.
+
+The loss, its conventions and the momentum are those of `uniqueinfo.training.GradientDescent`:
+
+    v ← μv + ∇L(w),   w ← w − lr·v,   L(w) = Σᵢ cᵢ ½‖f(xᵢ) − yᵢ‖² + (λ/2)‖w − w0‖²
+
+with cᵢ = 1 ("sum") or 1/(samples left) ("mean"), and 0 for a sample that is left out. A mini-batch of b of the n
+samples stands for all of them: under "sum" cᵢ = n/b whoever is missing, under "mean" one over those present.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.forward import batch_size, outputs_of
+from uniqueinfo.jacobian.peak import Peak
+from uniqueinfo.sources import Inputs, map_leaves
+from uniqueinfo.training import GradientDescent
+
+Weights = dict[str, Tensor]
+DecayTo = Literal["start", "zero"]
+
+_WORTH_SHARING = 2e8  # samples × weights of a step; below it a step is mostly overhead, which copies can share
+_MOST_COPIES = 256
+_TRIED = 4  # samples whose pass is measured, to know how many fit
+
+
+@dataclass(eq=False)
+class Descent:
+    """A network, its data and a training algorithm; the network must be in evaluation mode, and is never changed."""
+
+    model: nn.Module
+    inputs: Inputs
+    targets: Tensor
+    training: GradientDescent
+    batch: int | None = None
+    """Samples in a mini-batch; None: all of them."""
+    seed: int = 0
+    decay_to: DecayTo = "start"
+    memory: int = 2**31
+    start: Weights = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = {name: _laid(p.detach().clone()) for name, p in self.model.named_parameters() if p.requires_grad}
+        self.inputs = map_leaves(self.inputs, lambda _, leaf: _laid(leaf))
+        if not self.start:
+            raise InputError("the network has no trainable parameter (all have requires_grad=False): free some")
+        self._rows = max(1, int(self.memory // self._bytes_per_sample()))
+
+    def copies(self) -> int:
+        """How many copies to train side by side: several where a step is too small to keep the processor busy."""
+        if any(isinstance(module, nn.modules.conv._ConvNd) for module in self.model.modules()):
+            return 1  # convolutions with other weights for each copy fall back to slow grouped ones
+        weights = sum(w.numel() for w in self.start.values())
+        worth = _WORTH_SHARING / ((self.batch or len(self.targets)) * weights)
+        fitting = self._rows / min(self._rows, self.batch or len(self.targets))
+        found = int(min(worth, fitting, _MOST_COPIES, self.memory / (16 * 4 * weights)))
+        return found if found > 1 and self._vectorizes() else 1
+
+    def train(
+        self, without: Sequence[Sequence[int]], after: Callable[[int, Weights], None] = lambda step, weights: None
+    ) -> Weights:
+        """Weights (copies, …) after training one copy without each of these groups; `after` sees those of each step."""
+        count, copies = len(self.targets), len(without)
+        kept = torch.ones(copies, count, dtype=self.targets.dtype, device=self.targets.device)
+        for copy, group in enumerate(without):
+            kept[copy, list(group)] = 0
+        weights = {name: w.expand(copies, *w.shape).clone() for name, w in self.start.items()}
+        pull = self.start if self.decay_to == "start" else {name: torch.zeros_like(w) for name, w in self.start.items()}
+        speed = {name: torch.zeros_like(w) for name, w in weights.items()}
+        for step, chosen in enumerate(self._schedule(), start=1):
+            gradient = self._gradient(weights, kept, chosen)
+            for name, w in weights.items():
+                slope = gradient[name].add_(w - pull[name], alpha=self.training.weight_decay)
+                speed[name].mul_(self.training.momentum).add_(slope)
+                w.sub_(speed[name], alpha=self.training.lr)
+            after(step, weights)
+        if not all(bool(w.isfinite().all()) for w in weights.values()):
+            raise InputError(
+                f"training the network itself with lr={self.training.lr:g} diverges, though its linearization may not: "
+                "lower lr (and raise steps to train as long)"
+            )
+        return weights
+
+    def outputs(self, weights: Weights, inputs: Inputs) -> Tensor:
+        """Outputs (copies, m, k) of copies on other samples."""
+        with torch.no_grad():
+            found = [torch.cat([self._call(w, part) for part in self._parts(inputs)]) for w in _apart(weights)]
+        return torch.stack(found)
+
+    def _schedule(self) -> Iterator[Tensor]:
+        """Which samples each step sees: every epoch in another order, drawn from the seed."""
+        count = len(self.targets)
+        generator = torch.Generator().manual_seed(self.seed)
+        waiting: list[Tensor] = []
+        for _ in range(self.training.steps):
+            if self.batch is None or self.batch >= count:
+                yield torch.arange(count)
+                continue
+            waiting = waiting or list(torch.split(torch.randperm(count, generator=generator), self.batch))
+            yield waiting.pop(0)
+
+    def _gradient(self, weights: Weights, kept: Tensor, chosen: Tensor) -> Weights:
+        """Gradients of every copy, over pieces of the batch that fit in memory."""
+        chosen = chosen.to(kept.device)
+        counted = kept[:, chosen]
+        if self.training.loss == "mean":
+            counted = counted / counted.sum(dim=1, keepdim=True).clamp(min=1)
+        else:
+            counted = counted * (kept.shape[1] / len(chosen))
+        copies = len(counted)
+        found: list[Weights] = []
+        for part in torch.split(torch.arange(len(chosen)), max(1, self._rows // copies)):
+            at, c = chosen[part], counted[:, part]
+            inputs, targets = _take(self.inputs, at), self.targets[at]
+
+            def loss(w: Weights, c: Tensor, inputs: Inputs = inputs, targets: Tensor = targets) -> Tensor:
+                return (c * (self._call(w, inputs) - targets).square().sum(dim=1)).sum() / 2
+
+            if copies > 1:
+                found.append(vmap(grad(loss))(weights, c))
+            else:
+                one = grad(loss)({name: w[0] for name, w in weights.items()}, c[0])
+                found.append({name: g[None] for name, g in one.items()})
+        return {name: torch.stack([part[name] for part in found]).sum(dim=0) for name in weights}
+
+    def _call(self, weights: Weights, inputs: Inputs) -> Tensor:
+        args = inputs if isinstance(inputs, tuple) else () if isinstance(inputs, dict) else (inputs,)
+        kwargs = inputs if isinstance(inputs, dict) else {}
+        return outputs_of(functional_call(self.model, weights, args, kwargs)).reshape(batch_size(inputs), -1)
+
+    def _parts(self, inputs: Inputs) -> Iterator[Inputs]:
+        for at in torch.split(torch.arange(batch_size(inputs)), self._rows):
+            yield _take(inputs, at)
+
+    def _bytes_per_sample(self) -> float:
+        """Tensors of one sample's forward and backward pass: what a pass over a few takes beyond one over one."""
+        return max(1.0, (self._peak(_TRIED) - self._peak(1)) / (_TRIED - 1))
+
+    def _peak(self, samples: int) -> int:
+        inputs = _take(self.inputs, torch.arange(samples) % len(self.targets))
+        with Peak() as peak:
+            grad(lambda w: self._call(w, inputs).square().sum())(self.start)
+        return int(peak.bytes)
+
+    def _vectorizes(self) -> bool:
+        """Whether the network runs as several copies at once, and gives what one gives."""
+        some = _take(self.inputs, torch.arange(2) % len(self.targets))
+        both = {name: torch.stack([w, w]) for name, w in self.start.items()}
+        try:
+            with torch.no_grad():
+                found = vmap(lambda w: self._call(w, some))(both)[1]
+        except (RuntimeError, ValueError):
+            return False
+        with torch.no_grad():
+            return torch.allclose(found, self._call(self.start, some), rtol=1e-4, atol=1e-5)
+
+
+def _laid(tensor: Tensor) -> Tensor:
+    """Channels last where there are some: convolutions on a processor take two thirds of the time."""
+    return tensor.contiguous(memory_format=torch.channels_last) if tensor.ndim == 4 else tensor
+
+
+def _take(inputs: Inputs, at: Tensor) -> Inputs:
+    taken: Inputs = map_leaves(inputs, lambda _, leaf: leaf[at.to(leaf.device)])
+    return taken
+
+
+def _apart(weights: Weights) -> Iterator[Weights]:
+    for copy in range(len(next(iter(weights.values())))):
+        yield {name: w[copy] for name, w in weights.items()}

@@ -1,0 +1,125 @@
+"""Products with the curvature of the training loss, for many vectors at once and without the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vjp, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from uniqueinfo.jacobian.forward import outputs_of
+from uniqueinfo.jacobian.peak import Peak
+from uniqueinfo.sources import Inputs, map_leaves
+from uniqueinfo.training import Loss
+
+Kind = Literal["hessian", "gauss-newton"]
+_MOST_SAMPLES = 256  # in one pass: more brings no speed
+_Weights = dict[str, Tensor]
+
+
+class Curvature:
+    """A = c Σᵢ ∇²½‖f(xᵢ) − yᵢ‖² + λI at the present weights, with c = 1/n for the mean loss and 1 for the sum.
+
+    With "gauss-newton" the second derivatives of the network are left out: A = c JᵀJ + λI. Vectors are rows (s, D),
+    parameter after parameter in the model's order. The model must be in evaluation mode.
+
+    >>> model = nn.Linear(2, 1, bias=False)
+    >>> X, y = torch.tensor([[1.0, 0.0], [0.0, 3.0]]), torch.zeros(2, 1)
+    >>> Curvature(model, X, y, loss="sum", weight_decay=0.5).product(torch.eye(2))
+    tensor([[1.5000, 0.0000],
+            [0.0000, 9.5000]])
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        inputs: Inputs,
+        targets: Tensor,
+        *,
+        loss: Loss = "mean",
+        weight_decay: float = 0.0,
+        kind: Kind = "hessian",
+        memory: int = 1 << 30,
+    ) -> None:
+        self._model, self._inputs, self._decay = model, inputs, weight_decay
+        self._weights = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
+        first = next(iter(self._weights.values()))
+        self.dtype, self.device = first.dtype, first.device
+        self._targets = targets.to(first)
+        self.samples = len(targets)
+        self.width = sum(weight.numel() for weight in self._weights.values())
+        self.unit = 1 / self.samples if loss == "mean" else 1.0
+        """c: what a sample counts in the loss."""
+        self._one: Callable[[Tensor, Inputs, Tensor], Tensor]
+        self._one = self._hessian if kind == "hessian" else self._gauss_newton
+        self._batch, self._together = self._fit(memory)
+
+    def product(self, vectors: Tensor, chosen: NDArray[np.intp] | None = None) -> Tensor:
+        """A times each vector, (s, D); over the `chosen` samples alone it is an estimate of A, each counting n/b."""
+        index = torch.arange(self.samples) if chosen is None else torch.from_numpy(chosen)
+        total = self._decay * vectors
+        for part in torch.split(index, self._batch):
+            inputs, targets = self._at(part)
+            total += self.unit * self.samples / len(index) * self._products(vectors, inputs, targets)
+        return total
+
+    def _products(self, vectors: Tensor, inputs: Inputs, targets: Tensor) -> Tensor:
+        many = vmap(self._one, in_dims=(0, None, None), chunk_size=self._together)
+        with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):  # fused attention has no derivative of its derivative
+            found: Tensor = many(vectors, inputs, targets)
+        return found
+
+    def _hessian(self, vector: Tensor, inputs: Inputs, targets: Tensor) -> Tensor:
+        """The gradient pulled back along the vector: the Hessian is symmetric, and this way vectors share most work."""
+
+        def loss(weights: _Weights) -> Tensor:
+            return (self._outputs(weights, inputs) - targets).square().sum() / 2
+
+        return self._flat(vjp(grad(loss), self._weights)[1](self._split(vector))[0])
+
+    def _gauss_newton(self, vector: Tensor, inputs: Inputs, targets: Tensor) -> Tensor:
+        """Jᵀ(J v); J v is the transpose of u ↦ Jᵀu, which is linear."""
+
+        def outputs(weights: _Weights) -> Tensor:
+            return self._outputs(weights, inputs)
+
+        pull = vjp(outputs, self._weights)[1]
+        moved = vjp(lambda u: pull(u)[0], torch.zeros_like(targets))[1](self._split(vector))[0]
+        return self._flat(pull(moved)[0])
+
+    def _outputs(self, weights: _Weights, inputs: Inputs) -> Tensor:
+        args = () if isinstance(inputs, dict) else inputs if isinstance(inputs, tuple) else (inputs,)
+        kwargs = inputs if isinstance(inputs, dict) else {}
+        found = outputs_of(functional_call(self._model, weights, args, kwargs))
+        return found.reshape(len(found), -1)
+
+    def _split(self, vector: Tensor) -> _Weights:
+        parts = torch.split(vector, [weight.numel() for weight in self._weights.values()])
+        return {n: part.reshape(w.shape) for (n, w), part in zip(self._weights.items(), parts, strict=True)}
+
+    def _flat(self, weights: _Weights) -> Tensor:
+        return torch.cat([weights[name].reshape(-1) for name in self._weights])
+
+    def _at(self, index: Tensor) -> tuple[Inputs, Tensor]:
+        inputs: Inputs = map_leaves(self._inputs, lambda _, leaf: leaf[index.to(leaf.device)])
+        return inputs, self._targets[index.to(self.device)]
+
+    def _fit(self, memory: int) -> tuple[int, int]:
+        """How many samples and vectors go through the network together, from what one and two samples take."""
+        vector = torch.zeros(1, self.width, dtype=self.dtype, device=self.device)
+        self._together = 1
+        taken = []
+        for count in (1, 2):
+            inputs, targets = self._at(torch.arange(count) % self.samples)
+            with Peak() as peak:
+                self._products(vector, inputs, targets)
+            taken.append(peak.bytes)
+        each = max(1, taken[1] - taken[0])
+        fixed = max(taken[0] - each, 4 * vector.nbytes)
+        batch = min(self.samples, _MOST_SAMPLES, max(1, (memory - fixed) // each))
+        return batch, max(1, memory // (fixed + batch * each))

@@ -1,0 +1,251 @@
+"""How far to trust the scores of one's own network: train again without a handful of samples, and compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from uniqueinfo.applications.answer import Answer
+from uniqueinfo.baselines.agreement import Agreement, pearson, spearman
+from uniqueinfo.baselines.retraining import Retrained, retrain
+from uniqueinfo.errors import InputError
+from uniqueinfo.networks import linearize, score
+from uniqueinfo.origin import Origin
+from uniqueinfo.plain import plain
+from uniqueinfo.scores import Scores
+from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Training, from_settings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+_FEWEST = 10  # samples to retrain for: below, an interval says nothing
+_TIMES = 20  # at which the network's outputs are compared with the linearized ones
+_FINE = 0.1  # of 1/curvature: the step by which flow is followed
+
+
+@dataclass(frozen=True, eq=False)
+class Validation(Answer):
+    """Scores of a few samples beside what training without them really does."""
+
+    name = "validate"
+    title = "How far to trust the scores?"
+
+    samples: NDArray[np.intp]
+    """Positions of the retrained samples in the training data."""
+    predicted: Mapping[str, Floats]
+    """Their scores: weight, functional and, with validation labels, value."""
+    retrained: Mapping[str, Floats]
+    """The same measures from the network really trained again."""
+    pearson: Mapping[str, Agreement]
+    spearman: Mapping[str, Agreement]
+    steps: NDArray[np.intp]
+    """Steps of training after which the outputs were compared."""
+    distance: Floats
+    """‖f − f_lin‖ / ‖f_lin − f₀‖ after these: how far the network is from its linearization, for each step it moved."""
+    training: GradientDescent
+    """The steps really taken."""
+    ids: NDArray[Any] | None = None
+    seconds: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What a reader should know, in one sentence.
+
+        The word goes by Spearman's correlation of the functional information: closely from 0.9 on, roughly from 0.7 on.
+        """
+        rank, linear = self.spearman["functional"], self.pearson["functional"]
+        word = "closely" if rank.value >= 0.9 else "roughly" if rank.value >= 0.7 else "poorly"
+        return (
+            f"Held against training the network again without {len(self.samples)} samples, the scores agree {word}: "
+            f"functional information correlates {linear} (Pearson) and {rank} (Spearman) with the truth, and after "
+            f"{self.steps[-1]:,} steps the network's outputs differ from the linearized ones by "
+            f"{self.distance[-1]:.1%} of how far training moved them."
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per retrained sample: its id, each score, and the same after retraining."""
+        table: dict[str, Any] = {"id": self.samples if self.ids is None else self.ids[self.samples]}
+        for name, scores in self.predicted.items():
+            table |= {name: scores, f"{name}_retrained": self.retrained[name]}
+        return pd.DataFrame(table, index=self.samples)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Functional information: predicted against retrained, both logarithmic, with the line where they are equal."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        truth, scores = self.retrained["functional"], self.predicted["functional"]
+        ends = [min(truth.min(), scores.min()), max(truth.max(), scores.max())]
+        axes.plot(ends, ends, color="0.7", linewidth=1, zorder=0)
+        axes.scatter(truth, scores, s=28)
+        axes.set(xscale="log", yscale="log", xlabel="retrained", ylabel="predicted", title="functional information")
+        return axes
+
+    def plot_distance(self, ax: Axes | None = None) -> Axes:
+        """How far the network's outputs leave the linearized ones over training."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes.plot(self.steps, self.distance, marker="o", markersize=3)
+        axes.set(xscale="log", ylim=(0, None), xlabel="steps", ylabel="distance / movement", title="linearization")
+        return axes
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: what a file or a report keeps."""
+        return {
+            **super().as_json(),
+            "samples": self.samples.tolist(),
+            "predicted": {name: plain(values) for name, values in self.predicted.items()},
+            "retrained": {name: plain(values) for name, values in self.retrained.items()},
+            "pearson": {name: asdict(found) for name, found in self.pearson.items()},
+            "spearman": {name: asdict(found) for name, found in self.spearman.items()},
+            "steps": self.steps.tolist(),
+            "distance": plain(self.distance),
+            "training": asdict(self.training),
+            "seconds": self.seconds,
+        }
+
+
+def validate(
+    model: nn.Module,
+    train: Any,
+    val: Any = None,
+    training: Training | Literal["auto"] = "auto",
+    *,
+    samples: int | Iterable[int] = 12,
+    seed: int = 0,
+    scores: Scores | None = None,
+    batch_size: int | None = None,
+    folder: str | Path | None = None,
+    memory: str | int | None = None,
+    device: torch.device | str | None = None,
+    progress: bool = True,
+) -> Validation:
+    """Train the network again without a few samples, and hold their scores against that.
+
+    `samples` are drawn one from each of as many equal parts of the samples in order of their scores, or are given by
+    position. Without `val` the function is looked at on the training samples. `scores` (of this network, data and
+    training) saves scoring again. `batch_size` retrains by mini-batches, which the scores leave out of account. Flow
+    is followed in small steps; training to convergence has no number of steps, so it cannot be retrained. In a
+    `folder`, a stopped run is gone on with.
+
+    >>> _ = torch.manual_seed(0)
+    >>> model = nn.Sequential(nn.Linear(2, 256), nn.Tanh(), nn.Linear(256, 1))
+    >>> X = torch.randn(40, 2)
+    >>> found = validate(model, (X, (X[:, 0] > 0).long()), training=GradientDescent(lr=0.01, steps=50))
+    >>> found.spearman["functional"].value > 0.9
+    True
+    """
+    if isinstance(training, Converged) or (scores is not None and isinstance(_algorithm(scores), Converged)):
+        raise InputError(
+            "training to convergence has no number of steps to retrain with: validate GradientDescent with many steps"
+        )
+    looked = train if val is None else val
+    if scores is None:
+        scores = score(model, train, looked, training=training, memory=memory, device=device, progress=progress)
+    origin = _origin(scores, model, train, looked, training, memory=memory, device=device, progress=progress)
+    run, probe = origin.run, origin.probe
+    if probe is None:
+        raise InputError("scores: they were made without validation samples; leave them out, or score with val")
+    known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
+    chosen = _chosen(samples, known["functional"], seed)
+    algorithm = _steps_of(run.training, run.system.largest, run.samples)
+    times = np.unique(np.geomspace(1, algorithm.steps, _TIMES).round().astype(np.intp))
+    truth = retrain(
+        model,
+        train,
+        looked,
+        training=algorithm,
+        samples=chosen.tolist(),
+        batch_size=batch_size,
+        seed=seed,
+        watch=times.tolist(),
+        folder=folder,
+        memory=memory,
+        device=device,
+        progress=progress,
+    )
+    real = {"functional": truth.functional, "weight": truth.weight, "value": truth.value}
+    predicted = {name: found[chosen] for name, found in known.items() if found is not None and real[name] is not None}
+    retrained = {name: found for name, found in real.items() if found is not None and name in predicted}
+    return Validation(
+        samples=chosen,
+        predicted=predicted,
+        retrained=retrained,
+        pearson={name: pearson(predicted[name], retrained[name], seed=seed) for name in predicted},
+        spearman={name: spearman(predicted[name], retrained[name], seed=seed) for name in predicted},
+        steps=times,
+        distance=_distance(origin, algorithm, times, truth),
+        training=algorithm,
+        ids=scores.ids,
+        seconds=truth.seconds,
+    )
+
+
+def _distance(origin: Origin, algorithm: GradientDescent, times: NDArray[np.intp], truth: Retrained) -> Floats:
+    """‖f − f_lin‖ / ‖f_lin − f₀‖ over all validation outputs, after each of these steps."""
+    run, probe = origin.run, origin.probe
+    assert probe is not None
+    assert truth.watched is not None
+    start = probe.initial.flatten(1).cpu().numpy()
+    found = []
+    for step, outputs in zip(times, truth.watched, strict=True):
+        filter = replace(algorithm, steps=int(step)).filter(run.samples)
+        linearized = probe.outputs(run.coordinates_under(filter)).flatten(1).cpu().numpy()
+        moved = np.linalg.norm(linearized - start)
+        found.append(np.linalg.norm(outputs - linearized) / moved if moved > 0 else 0.0)
+    return np.array(found)
+
+
+def _steps_of(training: Training, largest: float, samples: int) -> GradientDescent:
+    """The steps to take: descent's own, and for flow ones small beside the sharpest direction of the loss."""
+    if isinstance(training, GradientDescent):
+        return training
+    assert isinstance(training, GradientFlow)
+    filter = training.filter(samples)
+    steps = max(1, math.ceil(filter.horizon * (largest + filter.decay) / _FINE))
+    return GradientDescent(training.lr * training.time / steps, steps, training.weight_decay, loss=training.loss)
+
+
+def _chosen(samples: int | Iterable[int], functional: Floats | None, seed: int) -> NDArray[np.intp]:
+    """One sample out of each of as many equal parts of the ordered scores, least first; or those asked for."""
+    assert functional is not None
+    count = len(functional)
+    if not isinstance(samples, int | np.integer):
+        given = np.array([int(i) for i in samples], dtype=np.intp)
+        if len(given) < 3 or len(np.unique(given)) < len(given) or given.min() < 0 or given.max() >= count:
+            raise InputError(f"samples: expected at least 3 different positions within 0…{count - 1}")
+        return given
+    if not _FEWEST <= samples <= count:
+        raise InputError(
+            f"samples: {samples} is too few or too many; expected {_FEWEST} to {count}, for a correlation of fewer "
+            "says nothing (name positions to choose for yourself)"
+        )
+    rng = np.random.default_rng(seed)
+    parts = np.array_split(np.argsort(functional, kind="stable"), samples)
+    return np.array([rng.choice(part) for part in parts], dtype=np.intp)
+
+
+def _algorithm(scores: Scores) -> Training:
+    if "training" not in scores.settings:
+        raise InputError("scores: they do not say by which training they were made; leave them out")
+    return from_settings(scores.settings["training"])
+
+
+def _origin(scores: Scores, model: nn.Module, train: Any, val: Any, training: Any, **settings: Any) -> Origin:
+    """What the scores were measured on; saved scores no longer hold it, so that it is made again."""
+    if scores.source is not None:
+        return scores.origin
+    again = linearize(model, train, val, **settings)
+    return Origin(again.train(_algorithm(scores) if training == "auto" else training), again.validation)

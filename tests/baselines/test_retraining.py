@@ -1,0 +1,181 @@
+"""Retraining against the loop a PyTorch user writes, and against closed forms where the network is linear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import uniqueinfo as ui
+from tests.oracles.compare import close
+from tests.oracles.sgd import flat, trained
+from uniqueinfo.baselines.descent import Descent
+from uniqueinfo.baselines.retraining import Retrained, retrain
+from uniqueinfo.training import Loss
+
+TRAINING = ui.GradientDescent(lr=0.1, steps=25, weight_decay=0.03, momentum=0.8)
+
+
+def network(outputs: int = 2) -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 7), nn.Tanh(), nn.Linear(7, outputs)).double()
+
+
+def data(n: int = 12, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(n, 3, generator=generator, dtype=torch.float64), torch.arange(n) % 2
+
+
+def by_the_loop(training: ui.GradientDescent, groups: list[list[int]], **settings: Any) -> Retrained:
+    model, (X, y), (V, v) = network(), data(), data(5, seed=1)
+    targets, wanted = torch.eye(2, dtype=torch.float64)[y], torch.eye(2, dtype=torch.float64)[v]
+    full = trained(model, X, targets, training, **settings)
+    rest = [trained(model, X, targets, training, group, **settings) for group in groups]
+    outputs, without = full(V).detach(), torch.stack([network(V).detach() for network in rest])
+    return Retrained(
+        groups=tuple(tuple(group) for group in groups),
+        weight=np.array([float((flat(full) - flat(one)).square().sum() / 2) for one in rest]),
+        functional=((without - outputs).square().sum(dim=(1, 2)) / 10).numpy(),
+        value=(((without - wanted).square().sum(dim=(1, 2)) - (outputs - wanted).square().sum()) / 10).numpy(),
+        outputs=outputs.numpy(),
+        outputs_without=without.numpy(),
+        trained={name: p.detach().numpy() for name, p in full.named_parameters()},
+        seconds=0.0,
+    )
+
+
+def same(found: Retrained, wanted: Retrained) -> None:
+    # float64 trainings of the same steps differ by rounding alone: 1e-15 of outputs, whose differences are 1e-3
+    close(found.weight, wanted.weight, rtol=1e-9)
+    close(found.functional, wanted.functional, rtol=1e-9)
+    close(found.value, wanted.value, rtol=1e-8)
+    close(found.outputs_without, wanted.outputs_without, rtol=1e-10)
+    close(found.outputs, wanted.outputs, rtol=1e-10)
+    for name, values in wanted.trained.items():
+        close(found.trained[name], values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["mean", "sum"])
+@pytest.mark.parametrize("decay_to", ["start", "zero"])
+def test_every_sample_leaves_as_in_the_loop(loss: Loss, decay_to: Any) -> None:
+    training = replace(TRAINING, loss=loss, lr=0.1 if loss == "mean" else 0.01)
+    found = retrain(network(), data(), data(5, seed=1), training=training, decay_to=decay_to)
+    same(found, by_the_loop(training, [[i] for i in range(12)], decay_to=decay_to))
+
+
+def test_groups_leave_together() -> None:
+    groups = [[0, 3, 5], [1], [2, 3, 4, 7, 8]]
+    found = retrain(network(), data(), data(5, seed=1), training=TRAINING, groups=groups)
+    same(found, by_the_loop(TRAINING, groups))
+
+
+@pytest.mark.parametrize("loss", ["mean", "sum"])
+def test_a_sample_is_missing_from_its_batch_and_nothing_else_changes(loss: Loss) -> None:
+    training = replace(TRAINING, loss=loss, lr=0.1 if loss == "mean" else 0.005)
+    generator = torch.Generator().manual_seed(7)
+    batches = [part.tolist() for _ in range(9) for part in torch.split(torch.randperm(12, generator=generator), 5)]
+    found = retrain(network(), data(), data(5, seed=1), training=training, batch_size=5, seed=7, samples=[4, 0])
+    same(found, by_the_loop(training, [[4], [0]], batches=batches))
+
+
+def test_copies_side_by_side_are_the_same_as_one_by_one() -> None:
+    one = retrain(network(), data(), data(5, seed=1), training=TRAINING, copies=1)
+    same(retrain(network(), data(), data(5, seed=1), training=TRAINING, copies=5), one)
+
+
+def test_small_steps_are_shared_by_copies_and_convolutions_are_not() -> None:
+    X, y = data()
+    targets = torch.eye(2, dtype=torch.float64)[y]
+    assert Descent(network(), X, targets, TRAINING).copies() > 10
+    images = nn.Sequential(nn.Conv1d(1, 2, 2), nn.Flatten(), nn.Linear(4, 2)).double()
+    assert Descent(images, X[:, None], targets, TRAINING).copies() == 1
+
+
+def test_batches_that_do_not_fit_are_taken_in_pieces() -> None:
+    whole = retrain(network(), data(), data(5, seed=1), training=TRAINING)
+    same(retrain(network(), data(), data(5, seed=1), training=TRAINING, memory=2000), whole)
+
+
+def test_a_linear_network_gives_the_closed_form() -> None:
+    torch.manual_seed(0)
+    model, (X, y), val = nn.Linear(3, 2).double(), data(), data(5, seed=1)
+    scores = ui.score(model, (X, y), val, training=TRAINING)
+    found = retrain(model, (X, y), val, training=TRAINING)
+    close(found.weight, scores.weight, rtol=1e-6)
+    close(found.functional, scores.functional, rtol=1e-6)
+
+
+def test_outputs_are_seen_on_the_way() -> None:
+    found = retrain(network(), data(), data(5, seed=1), training=TRAINING, samples=[0], watch=[3, 25])
+    short = retrain(network(), data(), data(5, seed=1), training=replace(TRAINING, steps=3), samples=[0])
+    assert found.watched is not None
+    close(found.watched[0], short.outputs, rtol=1e-12)
+    close(found.watched[1], found.outputs, rtol=0)
+
+
+def test_the_network_stays_as_it_was_and_its_batch_norm_in_eval_mode() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2)).double().train()
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    X, y = data()
+    found = retrain(model, (X, y), (X, y), training=TRAINING, samples=[0])
+    assert model.training
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    again = trained(model, X, torch.eye(2, dtype=torch.float64)[y], TRAINING)
+    close(found.outputs, again(X).detach().numpy(), rtol=1e-9)
+
+
+def test_frozen_parameters_stay() -> None:
+    model = network()
+    for parameter in list(model.parameters())[:2]:
+        parameter.requires_grad_(False)
+    X, y = data()
+    found = retrain(model, (X, y), (X, y), training=replace(TRAINING, weight_decay=0.0), samples=[2])
+    hidden = model[:2](X).detach()  # type: ignore[index]
+    head = retrain(model[2], (hidden, y), (hidden, y), training=replace(TRAINING, weight_decay=0.0), samples=[2])  # type: ignore[index]
+    close(found.weight, head.weight, rtol=1e-9)
+
+
+def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"training": TRAINING, "copies": 4, "folder": tmp_path / "kept", "watch": [5]}
+    first = retrain(network(), data(), data(5, seed=1), **settings)
+    (tmp_path / "kept/part-000004.npz").unlink()
+    written = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
+    again = retrain(network(), data(), data(5, seed=1), **settings)
+    for name in ("weight", "functional", "value", "outputs", "outputs_without", "watched"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+    assert {name: (tmp_path / "kept" / name).stat().st_mtime_ns for name in written} == written
+
+
+def test_a_folder_of_another_training_is_refused(tmp_path: Path) -> None:
+    retrain(network(), data(), training=TRAINING, samples=[0], folder=tmp_path / "kept")
+    with pytest.raises(ui.InputError, match="another training; name another folder"):
+        retrain(network(), data(), training=replace(TRAINING, steps=9), samples=[0], folder=tmp_path / "kept")
+    with pytest.raises(ui.InputError, match="another train; name another folder"):
+        retrain(network(), data(seed=3), training=TRAINING, samples=[0], folder=tmp_path / "kept")
+
+
+def test_a_rate_at_which_the_network_itself_diverges_is_refused() -> None:
+    with pytest.raises(ui.InputError, match="diverges"):
+        retrain(network(), data(), training=ui.GradientDescent(lr=1e6, steps=200), samples=[0])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"samples": [0], "groups": [[1]]}, "not both"),
+        ({"samples": [12]}, "sample 12 is outside 0…11"),
+        ({"groups": [[]]}, "at least one sample"),
+        ({"groups": [list(range(12))]}, "at least one to train on"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"watch": [26]}, "steps between 1 and 25"),
+    ],
+)
+def test_what_cannot_be_retrained_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ui.InputError, match=said):
+        retrain(network(), data(), training=TRAINING, **wrong)
