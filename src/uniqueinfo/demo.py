@@ -22,6 +22,7 @@ from uniqueinfo.files import replacing
 from uniqueinfo.job import Job
 from uniqueinfo.models import ModelChoice
 from uniqueinfo.page import write_page
+from uniqueinfo.revival import validated
 from uniqueinfo.runs import Run
 from uniqueinfo.scores import Scores
 
@@ -37,11 +38,13 @@ class Example:
     digits: tuple[int, ...]
     model: str
     projection: int
+    retrained: int
+    """Samples that the network is really trained again without, where it trains in seconds."""
 
 
 EXAMPLES = (
-    Example("4-vs-9", "Fours and nines", (4, 9), "mlp:256", 2000),
-    Example("ten-digits", "All ten digits", tuple(range(10)), "mlp:128", 500),
+    Example("4-vs-9", "Fours and nines", (4, 9), "mlp:256", 2000, 12),
+    Example("ten-digits", "All ten digits", tuple(range(10)), "mlp:128", 500, 0),
 )
 
 
@@ -64,6 +67,9 @@ def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
     started = time.perf_counter()
     scores = folder.scores() if folder.finished else prepared.score(folder)
     seconds = time.perf_counter() - started
+    trust = validated(folder, scores, samples=example.retrained, seed=0) if example.retrained else None
+    if trust is not None:
+        folder.keep(trust)
     page = write_page(folder, scores, (prepared.train, prepared.val))
     wrong, among = _caught(scores)
     console.print(
@@ -75,12 +81,14 @@ def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
     console.print(sample_table("Most informative", leading(scores.frame(), 5)[shown]))
     console.print(
         f"{wrong} labels are wrong. Of the {wrong} images whose label the network trained without them contradicts "
-        f"most, [bold]{among}[/] are among those.\n"
+        f"most, [bold]{among}[/] are among those."
     )
+    console.print("" if trust is None else f"{escape(trust.sentence)}\n")
     return {
         "name": example.name,
         "wrong": wrong,
         "caught": among,
+        "trust": None if trust is None else trust.sentence,
         "report": str(page.resolve()),
         "run": str(folder.folder),
     }

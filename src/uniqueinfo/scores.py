@@ -113,9 +113,7 @@ class Scores:
         """
         found = Predictions.of(self)
         if found is None:
-            raise InputError(
-                "only classes have probabilities, and these scores are of numeric or mixed targets"
-            )
+            raise InputError("only classes have probabilities, and these scores are of numeric or mixed targets")
         return found.probability
 
     def frame(self) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
 from tests.report.examples import digits, synthetic
@@ -83,6 +84,43 @@ def test_the_plot_shows_every_sample() -> None:
     axes = mislabeled(SCORES).plot()
     assert sum(bar.get_height() for bars in axes.containers for bar in bars) == len(SCORES)
     matplotlib.pyplot.close(axes.figure)
+
+
+def test_cleaning_replaces_the_labels_of_suspects_alone() -> None:
+    found = mislabeled(SCORES)
+    table, suspects = found.cleaned(), found.samples[: found.count]
+    assert list(table["id"]) == list(SCORES.frame()["id"])
+    changed = np.flatnonzero(table["label"] != table["given"])
+    np.testing.assert_array_equal(changed, np.sort(suspects))
+    assert list(table["label"][suspects]) == list(found.frame()["suggested"])
+
+
+def test_cleaning_makes_more_labels_right() -> None:
+    table = mislabeled(SCORES).cleaned()
+    truth = load_digits().target[:600].astype(str)
+    assert (table["label"] == truth).mean() > 0.98 > (table["given"] == truth).mean() + 0.02
+
+
+def test_dropped_suspects_are_gone_and_the_rest_is_as_given() -> None:
+    found = mislabeled(SCORES, noise_rate=0.1)
+    table = found.cleaned(drop=True)
+    assert len(table) == 540
+    assert (table["label"] == table["given"]).all()
+    assert not set(found.frame()["id"]) & set(table["id"])
+
+
+def test_the_users_columns_stay_with_their_samples() -> None:
+    assert SCORES.columns is not None
+    table = mislabeled(SCORES).cleaned(drop=True)
+    np.testing.assert_array_equal(table["ink"], SCORES.columns["ink"].to_numpy()[table.index])
+
+
+def test_leave_one_out_probabilities_are_what_cleanlab_takes() -> None:
+    filters = pytest.importorskip("cleanlab.filter")
+    given = np.asarray(SCORES.labels)
+    found = filters.find_label_issues(given, SCORES.loo_probabilities(), return_indices_ranked_by="normalized_margin")
+    assert (found[:20] < 30).all()  # its surest are planted ones
+    assert np.isin(found, mislabeled(SCORES).samples[:40]).mean() > 0.9
 
 
 @pytest.mark.parametrize(

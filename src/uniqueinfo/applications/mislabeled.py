@@ -36,6 +36,8 @@ class Mislabeled(Answer):
     samples: NDArray[np.intp]
     """Positions in the training data, in the table's order."""
     table: pd.DataFrame
+    columns: pd.DataFrame | None = None
+    """The user's own columns, in the order of the training data."""
 
     @property
     def sentence(self) -> str:
@@ -65,6 +67,20 @@ class Mislabeled(Answer):
         and training_loss: what one would sort by without this method.
         """
         return self.table if everyone else self.table.iloc[: self.count]
+
+    def cleaned(self, *, drop: bool = False) -> pd.DataFrame:
+        """The training data's labels mended, in its order: id, label, given (label), and the user's own columns.
+
+        Suspects get the suggested label; with `drop=True` they are left out.
+        """
+        suspect = np.zeros(len(self.table), dtype=bool)
+        suspect[self.samples[: self.count]] = True
+        whole = self.table.sort_index()
+        label = whole["label"].where(~suspect, whole["suggested"])
+        frame = pd.DataFrame({"id": whole["id"], "label": label, "given": whole["label"]})
+        if self.columns is not None:
+            frame = pd.concat([frame, self.columns.reset_index(drop=True)], axis=1)
+        return frame[~suspect] if drop else frame
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Leave-one-out margins of all samples, the suspects' set apart."""
@@ -124,7 +140,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
             "training_loss": np.square(scores.outputs - scores.targets).sum(axis=1) / 2,
         }
     )
-    return Mislabeled(criterion, rate, round(rate * len(scores)), order, table.iloc[order])
+    return Mislabeled(criterion, rate, round(rate * len(scores)), order, table.iloc[order], scores.columns)
 
 
 def estimate_noise_rate(predictions: Predictions) -> float:

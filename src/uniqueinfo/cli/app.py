@@ -9,6 +9,11 @@ from typing import Annotated
 import typer
 
 from uniqueinfo._version import __version__
+from uniqueinfo.cli.ask_compare import compare
+from uniqueinfo.cli.ask_mislabeled import mislabeled
+from uniqueinfo.cli.ask_summarize import summarize
+from uniqueinfo.cli.ask_validate import validate
+from uniqueinfo.cli.options import Json, RunFolder
 
 app = typer.Typer(
     name="uniqueinfo",
@@ -62,8 +67,6 @@ def _common(
     pass
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
 Column = str | None
 
 
@@ -126,6 +129,15 @@ def score(
     seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.")] = 0,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, …")] = None,
     memory: Annotated[str | None, typer.Option(help="Budget, such as 4GB; else half of what is free.")] = None,
+    validate: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Train again without N samples (10 or more) to say how far the scores can be trusted; else "
+            "uniqueinfo validate does it later.",
+            min=0,
+        ),
+    ] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print sizes, memory and time; compute nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -147,7 +159,7 @@ def score(
         device,
         memory,
     )
-    run(job, out, dry_run=dry_run, as_json=as_json)
+    run(job, out, validate=validate, dry_run=dry_run, as_json=as_json)
 
 
 @app.command(epilog="Example: uniqueinfo show runs/mnist --top 20 --by annotator")
@@ -169,6 +181,49 @@ def report(run: RunFolder, as_json: Json = False) -> None:
     from uniqueinfo.cli.commands import report as write
 
     write(run, as_json=as_json)
+
+
+app.command(epilog="Example: uniqueinfo mislabeled runs/mnist --export cleaned.csv")(mislabeled)
+app.command(epilog="Example: uniqueinfo summarize runs/mnist --keep 0.3 --export kept.csv")(summarize)
+app.command(epilog="Example: uniqueinfo compare runs/mnist --by annotator")(compare)
+app.command(epilog="Example: uniqueinfo validate runs/mnist --samples 20")(validate)
+
+
+class ScaleChoice(StrEnum):
+    """How much of an experiment to run."""
+
+    small = "small"
+    paper = "paper"
+
+
+@app.command(epilog="Example: uniqueinfo reproduce table1 --data datasets --out results")
+def reproduce(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="An experiment, or all.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", envvar="UNIQUEINFO_DATA", help="The folder of the data sets.")
+    ] = None,
+    scale: Annotated[ScaleChoice, typer.Option(help="Minutes, or the paper's sizes.")] = ScaleChoice.small,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where figures, tables and numbers go.")] = Path("results"),
+    seed: Annotated[int, typer.Option(help="Of everything drawn at random.")] = 0,
+    names: Annotated[bool, typer.Option("--list", help="Print the experiments there are.")] = False,
+    gallery: Annotated[
+        Path | None, typer.Option(metavar="PAGE.md", help="Write a page of what lies in --out; runs nothing.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a table or figure of the paper from real data."""
+    from uniqueinfo.cli import reproduce as command
+    from uniqueinfo.errors import InputError
+    from uniqueinfo.experiments.runner import Request
+
+    if names:
+        command.list_experiments(as_json=as_json)
+    elif gallery is not None:
+        command.gallery(out, gallery)
+    elif name is None:
+        raise InputError("name an experiment, or all; uniqueinfo reproduce --list prints them")
+    else:
+        command.reproduce(name, Request(scale.value, data, seed), out, as_json=as_json)
 
 
 @app.command(epilog="Example: uniqueinfo demo --out runs/demo")

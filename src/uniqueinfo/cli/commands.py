@@ -15,6 +15,7 @@ from uniqueinfo.cli.tables import by_group, group_table, leading, sample_table
 from uniqueinfo.errors import InputError
 from uniqueinfo.job import Job
 from uniqueinfo.page import read_again, write_page
+from uniqueinfo.revival import validated
 from uniqueinfo.runs import Run
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _STOPPED = 130  # what shells expect after Ctrl-C
 
 
-def score(job: Job, out: Path, *, dry_run: bool, as_json: bool) -> None:
+def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -> None:
     """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
     console = Console(highlight=False, soft_wrap=True)
     try:
@@ -37,7 +38,9 @@ def score(job: Job, out: Path, *, dry_run: bool, as_json: bool) -> None:
         run = Run.open(out, prepared.record())
         before = run.finished
         scores = run.scores() if before else prepared.score(run)
-        done = before and run.report.is_file()
+        if validate:
+            run.keep(validated(run, scores, samples=validate, seed=job.seed))
+        done = before and run.report.is_file() and not validate
         page = run.report if done else write_page(run, scores, (prepared.train, prepared.val))
     except KeyboardInterrupt:
         print(f"Stopped. The same command goes on from here; what is done lies in {out}", file=sys.stderr)

@@ -136,7 +136,7 @@ def summarize(scores: Scores, samples: SampleViews | None = None, answers: Seque
         ),
         training=words.training(settings),
         settings=settings,
-        caveats=words.caveats(settings, measure, stopping, suspects),
+        caveats=words.caveats(settings, measure, stopping, suspects, _validation(answers)),
     )
 
 
@@ -234,6 +234,11 @@ def _effects(scores: Scores, kept: Indices) -> dict[int, list[tuple[int, int, fl
         return {}
     columns = (scores.effects.validation, scores.effects.output, scores.effects.change)
     return {int(i): list(zip(*(column[i].tolist() for column in columns), strict=True)) for i in kept}
+
+
+def _validation(answers: Sequence[Mapping[str, Any]]) -> str | None:
+    """What training again said of the scores, if it was asked."""
+    return next((answer["sentence"] for answer in answers if answer["name"] == "validate"), None)
 
 
 def _in_galleries(answers: Sequence[Mapping[str, Any]], split: str) -> list[int]:

@@ -46,14 +46,28 @@ def training(settings: Mapping[str, Any]) -> str:
 
 
 def caveats(
-    settings: Mapping[str, Any], measure: str, stopping: Stopping | None, suspects: Mislabeled | None
+    settings: Mapping[str, Any],
+    measure: str,
+    stopping: Stopping | None,
+    suspects: Mislabeled | None,
+    validation: str | None,
 ) -> list[str]:
-    """How far to trust the numbers."""
+    """How far to trust the numbers; `validation` is what training again said."""
     said = [
         "The scores are exact for the network's linearization at the weights it was given, trained with squared "
         "error. A network trained long, or with another loss, moves away from it: then the order of the samples is a "
         "better guide than the numbers."
     ]
+    linear = settings.get("run", {}).get("settings", {}).get("model", {}).get("name") == "linear"
+    if validation is not None:
+        said.append(validation)
+    elif linear:
+        said[0] = "The model is linear, so the scores are exact: it is its own linearization."
+    else:
+        said.append(
+            "How far this network moves from its linearization was not measured; uniqueinfo validate trains it again "
+            "without a few samples, and says."
+        )
     error = settings.get("fit_error")
     if error is not None:
         said.append(

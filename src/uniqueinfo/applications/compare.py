@@ -1,0 +1,182 @@
+"""Which source is worth more of: information of groups of samples, each sample alone and each group as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.errors import InputError
+from uniqueinfo.linearized.rows import slices
+from uniqueinfo.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_LEVELS = (0.025, 0.975)
+_PICTURES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Compared(Answer):
+    """Groups of samples, those whose samples carry the most information first."""
+
+    name = "compare"
+    title = "Which source is worth more of?"
+
+    by: str
+    table: pd.DataFrame
+    ratio: tuple[float, float, float]
+    """Mean information of the first group over that of the second, with its 95 % interval."""
+    members: tuple[Indices, ...]
+    """Positions of each group's samples, the most informative first."""
+
+    @property
+    def sentence(self) -> str:
+        """Which group's samples carry most, how sure that is, and whether they help."""
+        first, second = self.table["group"].iloc[:2]
+        ratio, low, high = self.ratio
+        times = f"{ratio:.3g} times that of {second} (95 % interval {low:.3g} to {high:.3g})"
+        if not low > 1:
+            found = f"No {self.by} stands out: a sample of {first} carries {times}."
+        else:
+            found = f"Samples of {first} carry the most information, on average {times}, which comes next."
+        if "value_high" in self.table and self.table["value_high"].iloc[0] < 0:
+            found += f" But they make the validation loss worse: look at the labels of {first} before getting more."
+        return found
+
+    def frame(self) -> pd.DataFrame:
+        """One row per group.
+
+        Columns: group, samples, information (mean of its samples') with low and high (95 %, bootstrap over samples);
+        value (mean) with value_low and value_high where validation labels are known; and, of the group as a whole,
+        whole (information lost when all of it leaves at once), whole_per_sample, and whole_value.
+        """
+        return self.table
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Mean information of the groups with intervals, and the whole group's share per sample."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        at, mean = np.arange(len(self.table))[::-1], self.table["information"]
+        spread = [(mean - self.table["low"]).fillna(0), (self.table["high"] - mean).fillna(0)]
+        axes.errorbar(mean, at, xerr=spread, fmt="o", capsize=3, label="a sample leaves alone (mean, 95 %)")
+        if "whole_per_sample" in self.table:
+            label = "all leave together, per sample"
+            axes.plot(self.table["whole_per_sample"], at, "D", fillstyle="none", label=label)
+        names = [f"{name} ({count:,})" for name, count in zip(self.table["group"], self.table["samples"], strict=True)]
+        axes.set(yticks=at, yticklabels=names, xlabel="information", ylabel=self.by, xscale="log")
+        axes.margins(y=0.3)
+        axes.legend()
+        return axes
+
+    def galleries(self) -> tuple[Gallery, ...]:
+        """The most informative samples of each group."""
+        return tuple(
+            Gallery(f"{self.by}: {name}", tuple(Shown(int(at), f"{name}") for at in members[:_PICTURES]))
+            for name, members in zip(self.table["group"], self.members, strict=True)
+        )
+
+
+def compare(
+    scores: Scores, by: str | Sequence[Any] | NDArray[Any], *, whole: bool = True, resamples: int = 2000, seed: int = 0
+) -> Compared:
+    """Groups of samples compared: sources, annotators, cohorts, classes.
+
+    `by` names a column (or "label"), or gives the group of every sample. Information is functional where there are
+    validation samples, else in the weights. `whole` also lets each group leave at once, which tells what only this
+    group knows: samples that repeat one another carry little each, and may carry much together.
+
+    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.training import Converged
+    >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> scores = score_features(X, np.array([1.0, 1.0, 1.0, 1.0]), X, training=Converged())
+    >>> compare(scores, ["often", "often", "often", "once"]).frame()[["group", "information", "whole"]].round(3)
+       group  information  whole
+    0   once        0.125  0.125
+    1  often        0.000  0.375
+    """
+    name, groups = _groups(scores, by)
+    names, sizes = list(groups.categories.astype(str)), np.bincount(groups.codes, minlength=len(groups.categories))
+    information = scores.weight if scores.functional is None else scores.functional
+    members = [np.flatnonzero(groups.codes == code) for code in range(len(names))]
+    rng = np.random.default_rng(seed)
+    draws = np.stack([_bootstrap(information[at], resamples, rng) for at in members])
+    table: dict[str, Any] = {
+        "group": names,
+        "samples": sizes,
+        **_summary("information", "", information, members, draws),
+    }
+    if scores.value is not None:
+        value_draws = np.stack([_bootstrap(scores.value[at], resamples, rng) for at in members])
+        table |= _summary("value", "value_", scores.value, members, value_draws)
+    if whole:
+        table |= _whole(scores, members, sizes)
+    order = np.argsort(-np.asarray(table["information"]), kind="stable")
+    first, second = order[:2]
+    with np.errstate(divide="ignore", invalid="ignore"):  # a group without information: how many times is infinite
+        ratio = np.divide(table["information"][first], table["information"][second])
+        low, high = np.nanquantile(draws[first] / draws[second], _LEVELS)
+    return Compared(
+        name,
+        pd.DataFrame(table).iloc[order].reset_index(drop=True),
+        (float(ratio), float(low), float(high)),
+        tuple(members[group][np.argsort(-information[members[group]], kind="stable")] for group in order),
+    )
+
+
+def _groups(scores: Scores, by: str | Sequence[Any] | NDArray[Any]) -> tuple[str, pd.Categorical[Any]]:
+    if isinstance(by, str):
+        table = scores.frame()
+        if by not in table:
+            raise InputError(f"by: there is no column {by!r}; there are {', '.join(map(str, table.columns))}")
+        name, values = by, table[by]
+    else:
+        name, values = "group", pd.Series(list(by))
+    if len(values) != len(scores):
+        raise InputError(f"by: expected a group for each of the {len(scores)} samples, got {len(values)}")
+    groups = pd.Categorical(values.astype(object).where(values.notna(), "(none)").astype(str))
+    if not 2 <= len(groups.categories) < max(3, len(scores)):
+        raise InputError(
+            f"by: {name} has {len(groups.categories)} different values for {len(scores)} samples; groups are compared "
+            "from two on, and need more than one sample each"
+        )
+    return name, groups
+
+
+def _bootstrap(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Means of samples drawn with replacement; bounded memory whatever the group's size."""
+    even = np.full(len(values), 1 / len(values))
+    parts = slices(resamples, 8 * len(values))
+    return np.concatenate(
+        [rng.multinomial(len(values), even, part.stop - part.start) @ values for part in parts]
+    ) / len(values)
+
+
+def _summary(name: str, prefix: str, values: Floats, members: list[Indices], draws: Floats) -> dict[str, Floats]:
+    """Mean and interval of each group; one sample alone has no interval."""
+    low, high = np.quantile(draws, _LEVELS, axis=1)
+    single = np.array([len(at) == 1 for at in members])
+    return {
+        name: np.array([values[at].mean() for at in members]),
+        f"{prefix}low": np.where(single, np.nan, low),
+        f"{prefix}high": np.where(single, np.nan, high),
+    }
+
+
+def _whole(scores: Scores, members: list[Indices], sizes: Indices) -> dict[str, Floats]:
+    """What is lost when each group leaves at once."""
+    origin = scores.origin
+    found = origin.run.leave_out(members).measures(origin.probe, progress=True)
+    information = found.weight if found.functional is None else found.functional
+    table = {"whole": information, "whole_per_sample": information / sizes}
+    return table if found.value is None else table | {"whole_value": found.value}
