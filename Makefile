@@ -38,7 +38,7 @@ bench-smoothing: $(READY)
 
 # Figures, tables and numbers of the paper's experiments, in results/.
 experiments: $(READY)
-	for name in bound steadystate; do $(BIN)/python -m uniqueinfo.experiments $$name --out results || exit 1; done
+	$(BIN)/uniqueinfo reproduce all --out results
 
 # torch first and on its own: whatever else asks for it then finds the pinned build.
 $(READY): pyproject.toml constraints.txt

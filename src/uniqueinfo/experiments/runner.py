@@ -9,7 +9,7 @@ import json
 import platform
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -26,9 +26,23 @@ if TYPE_CHECKING:
 Scale = Literal["small", "paper"]
 
 EXPERIMENTS = {
+    "table1": "the linearized network, and influence functions, against retraining",
+    "informative": "how information is spread over samples; the most and the least informative ones",
+    "sources": "two sources of data for one task: MNIST and SVHN",
+    "mislabeled": "samples with wrong labels carry more information",
+    "summarize": "test accuracy after removing the least informative samples",
+    "transfer": "the same, scores from one network and accuracy of another",
+    "subclasses": "a rare sub-class carries more information: cats among pets",
+    "adversarial": "adversarial examples carry more information",
+    "sentiment": "informative film reviews, and their length",
+    "architectures": "information under different networks",
+    "initialization": "information under different initializations of the last layer",
+    "lengths": "information under different lengths of training",
     "bound": "I(W; z_i | S₋ᵢ) and its bound KL(p(w|S) ‖ p(w|S₋ᵢ)) on a toy problem",
     "steadystate": "simulated SGD and its continuous limit against the Lyapunov equation",
 }
+NOT_RUN = "not run here"
+"""What stands for a figure of ours where data or weights are not to be had."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,8 @@ class Request:
     data: Path | None = None
     """The folder of data sets, for those that read any."""
     seed: int = 0
+    work: Path | None = None
+    """A folder for what takes long and may be used again: Jacobian rows, features, retrained networks."""
 
 
 @dataclass(frozen=True)
@@ -62,20 +78,27 @@ class Result:
     figures: Mapping[str, Figure]
     claims: list[Claim]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of the data sets read."""
+    captions: Mapping[str, str] = field(default_factory=dict)
+    """What each figure shows."""
+
+
+def not_run(what: str, why: InputError, paper: float | str | None = None, data: Path | None = None) -> Claim:
+    """What stands where data or weights are missing; results are shown elsewhere, so folders of here are not named."""
+    note = str(why) if data is None else str(why).replace(str(data), "the data folder")
+    return Claim(what, NOT_RUN, paper=paper, note=note)
 
 
 def reproduce(name: str, request: Request, out: Path) -> Result:
-    """Run an experiment and write what it found into out/name."""
+    """Run an experiment and write what it found into out/name; what takes long is kept in out/work if nowhere else."""
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
     if request.scale not in get_args(Scale):
         raise InputError(f'scale: expected "small" or "paper", got {request.scale!r}')
-    try:
-        experiment = import_module(f"uniqueinfo.experiments.{name}")
-    except ModuleNotFoundError as missing:
-        raise InputError(f"{name} needs {missing.name}: pip install 'uniqueinfo'") from missing
+    experiment = import_module(f"uniqueinfo.experiments.{name}")
     started = time.perf_counter()
-    result: Result = experiment.run(request)
+    result: Result = experiment.run(request if request.work is not None else replace(request, work=out / "work"))
     seconds = time.perf_counter() - started
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,6 +123,8 @@ def _write(folder: Path, name: str, request: Request, result: Result, seconds: f
         "seed": request.seed,
         "seconds": round(seconds, 1),
         "settings": dict(result.settings),
+        "data": dict(result.data),
+        "figures": {figure: result.captions.get(figure, "") for figure in result.figures},
         "claims": [asdict(claim) for claim in result.claims],
         "versions": versions() | {"machine": platform.machine()},
     }

