@@ -1,0 +1,89 @@
+"""Questions asked of a finished run: printed, kept, and shown in its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.calling import Caller
+
+QUESTIONS = {
+    "mislabeled": ["--noise-rate", "0.1"],
+    "summarize": ["--keep", "0.5"],
+    "compare": ["--by", "source"],
+    "validate": ["--samples", "10"],
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    table["label"] = np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, "yes", "no")
+    table["source"] = np.where(np.arange(60) % 3 == 0, "clinic", "web")
+    table.to_csv(folder / "train.csv", index=False)
+    return folder / "train.csv"
+
+
+@pytest.fixture
+def run(uniqueinfo: Caller, data: Path, tmp_path: Path) -> Path:
+    out = tmp_path / "run"
+    options = ["--extra", "source", "--model", "mlp:16", "--lr", "0.05", "--steps", "20", "--out", out]
+    assert uniqueinfo("score", data, *options).code == 0
+    return out
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_answer_is_printed_and_shown_in_the_page(uniqueinfo: Caller, run: Path, question: str) -> None:
+    said = uniqueinfo(question, run, *QUESTIONS[question])
+    assert said.code == 0, said.err
+    kept = json.loads((run / "answers" / f"{question}.json").read_text(encoding="utf-8"))
+    assert kept["sentence"] in said.out
+    assert f'id="answer-{question}"' in (run / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_answer_is_given_to_machines(uniqueinfo: Caller, run: Path, question: str) -> None:
+    found = json.loads(uniqueinfo(question, run, *QUESTIONS[question], "--json").out)
+    assert {"run", "report", "name", "title", "sentence", "table", "galleries"} <= found.keys()
+    assert found["name"] == question
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_question_explains_itself_by_example(uniqueinfo: Caller, question: str) -> None:
+    assert f"Example: uniqueinfo {question}" in uniqueinfo(question, "--help").out
+
+
+def test_scoring_can_validate_at_once(uniqueinfo: Caller, data: Path, tmp_path: Path) -> None:
+    options = ["--model", "mlp:16", "--lr", "0.05", "--steps", "20", "--out", tmp_path / "run", "--validate", "10"]
+    assert uniqueinfo("score", data, *options).code == 0
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Held against training the network again without 10 samples" in page
+
+
+def test_a_linear_model_needs_no_validation(uniqueinfo: Caller, data: Path, tmp_path: Path) -> None:
+    assert uniqueinfo("score", data, "--out", tmp_path / "run").code == 0
+    assert "it is its own linearization" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    said = uniqueinfo("validate", tmp_path / "run")
+    assert (said.code, "its scores are exact already" in said.err) == (2, True)
+
+
+def test_a_column_that_is_not_there_is_the_users_mistake(uniqueinfo: Caller, run: Path) -> None:
+    said = uniqueinfo("compare", run, "--by", "sauce")
+    assert said.code == 2
+    assert "sauce" in said.err
+    assert "source" in said.err
+
+
+def test_what_was_exported_names_the_kept_samples(uniqueinfo: Caller, run: Path, tmp_path: Path) -> None:
+    assert uniqueinfo("summarize", run, "--keep", "0.5", "--export", tmp_path / "kept.csv").code == 0
+    samples = pd.read_parquet(run / "scores.parquet")["id"]
+    kept = pd.read_csv(tmp_path / "kept.csv")["id"]
+    assert len(kept) == round(len(samples) / 2)
+    assert set(kept) <= set(samples)
