@@ -103,7 +103,12 @@ def score(
     embed: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Embed texts by this model, or its folder; else TF-IDF.")
     ] = None,
-    size: Annotated[int, typer.Option(help="Pixels a side that pictures are scaled to.", min=1)] = 64,
+    size: Annotated[
+        int,
+        typer.Option(
+            help="Pixels a side that pictures are scaled to; their colours are normalized as for ImageNet.", min=1
+        ),
+    ] = 64,
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave unreadable pictures out.")] = False,
     model: Annotated[
         str,
