@@ -13,6 +13,7 @@ from PIL import Image
 
 import uniqueinfo as ui
 from tests.report.examples import SCRIPT, digits, hostile, synthetic
+from uniqueinfo.applications import mislabeled
 from uniqueinfo.report import SampleViews, write_report
 from uniqueinfo.report.views import thumbnail
 
@@ -83,6 +84,25 @@ def test_saved_scores_make_the_same_page(tmp_path: Path) -> None:
     before = write_report(SCORES, tmp_path / "one.html", samples=VIEWS)
     after = write_report(ui.load(SCORES.save(tmp_path / "run")), tmp_path / "two.html", samples=VIEWS)
     assert before.read_bytes() == after.read_bytes()
+
+
+def test_an_answer_is_a_section_with_its_figure_table_and_pictures(tmp_path: Path) -> None:
+    section = mislabeled(SCORES).section()
+    page = write_report(SCORES, tmp_path / "report.html", samples=VIEWS, answers=[section]).read_text(encoding="utf-8")
+    asked = page.split('<section id="answer-mislabeled"', 1)[1].split("</section>", 1)[0]
+    tags = Tags(asked).found
+    pictures = [attributes for tag, attributes in tags if tag == "img"]
+    assert section["sentence"] in asked
+    assert len(pictures) == 1 + len(section["galleries"][0]["samples"])
+    assert sum(tag == "tr" for tag, _ in tags) == 1 + section["rows"]
+
+
+def test_markup_in_an_answer_stays_text(tmp_path: Path) -> None:
+    scores, views = hostile()
+    page = write_report(scores, tmp_path / "report.html", samples=views, answers=[mislabeled(scores).section()])
+    tags = Tags(page.read_text(encoding="utf-8")).found
+    assert sum(tag == "script" for tag, _ in tags) == 2
+    assert not any(name.startswith("on") for _, attributes in tags for name in attributes)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

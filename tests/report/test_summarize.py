@@ -61,6 +61,18 @@ def test_without_validation_information_is_that_of_the_weights() -> None:
     assert any("no validation samples" in caveat for caveat in summary.caveats)
 
 
+def test_a_poor_judge_is_called_one() -> None:
+    outputs = np.random.default_rng(0).normal(size=(60, 3))
+    assert any("finds hard" in caveat for caveat in summarize(synthetic(60, loo_outputs=outputs)).caveats)
+    assert not any("finds hard" in caveat for caveat in summarize(synthetic(60)).caveats)
+
+
+def test_what_training_again_said_is_a_caveat() -> None:
+    section = {"name": "validate", "title": "", "sentence": "It agrees.", "table": [], "galleries": [], "figure": ""}
+    assert "It agrees." in summarize(SCORES, answers=[section]).caveats
+    assert any("was not measured" in caveat for caveat in summarize(SCORES).caveats)
+
+
 def test_regression_has_no_suspects() -> None:
     scores = synthetic(50, 1, labels=np.linspace(0, 1, 50), targets=np.linspace(0, 1, 50)[:, None])
     summary = summarize(scores)

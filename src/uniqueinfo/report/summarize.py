@@ -111,12 +111,13 @@ def summarize(scores: Scores, samples: SampleViews | None = None, answers: Seque
     effects = _effects(scores, kept)
     stopping, settings = _stopping(scores), dict(scores.settings)
     concentration = Concentration.of(information)
+    accuracy = None if predictions is None else float((predictions.predicted == predictions.given).mean())
     return Summary(
         answer=words.answer(len(scores), concentration, suspects),
         samples=len(scores),
         measure=measure,
         mean=float(information.mean()),
-        accuracy=None if predictions is None else float((predictions.predicted == predictions.given).mean()),
+        accuracy=accuracy,
         classes=None if predictions is None else predictions.names,
         outputs=_output_names(scores, predictions),
         distribution=_distribution(information, predictions),
@@ -136,7 +137,7 @@ def summarize(scores: Scores, samples: SampleViews | None = None, answers: Seque
         ),
         training=words.training(settings),
         settings=settings,
-        caveats=words.caveats(settings, measure, stopping, suspects, _validation(answers)),
+        caveats=words.caveats(settings, measure, stopping, suspects, _validation(answers), accuracy),
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.report.figures import Concentration, Stopping
 
+_GOOD_JUDGE = 0.9  # leave-one-out accuracy below which suspects are taken with a grain of salt
+
 
 def answer(samples: int, concentration: Concentration, suspects: Mislabeled | None) -> str:
     """The whole report in a sentence."""
@@ -51,8 +53,9 @@ def caveats(
     stopping: Stopping | None,
     suspects: Mislabeled | None,
     validation: str | None,
+    accuracy: float | None,
 ) -> list[str]:
-    """How far to trust the numbers; `validation` is what training again said."""
+    """How far to trust the numbers; `validation` is what training again said, `accuracy` is of leave-one-out."""
     said = [
         "The scores are exact for the network's linearization at the weights it was given, trained with squared "
         "error. A network trained long, or with another loss, moves away from it: then the order of the samples is a "
@@ -88,5 +91,10 @@ def caveats(
         said.append(
             f"How many labels are wrong ({suspects.noise_rate:.1%}) is an estimate; a suspect may be a hard sample "
             "with a right label. Look before you relabel."
+        )
+    if accuracy is not None and accuracy < _GOOD_JUDGE:
+        said.append(
+            f"Trained without a sample, the network agrees with only {accuracy:.0%} of the labels: many suspects are "
+            "samples it finds hard. A better network (pretrained weights, larger pictures, more data) judges better."
         )
     return [*said, *(str(note) for note in settings.get("notes") or [])]
