@@ -13,13 +13,10 @@ import argparse
 import copy
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +25,9 @@ import torch
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
-from torch import Tensor, nn
+from torch import Tensor
 
+from benchmarks import traker
 from benchmarks.data import mnist_4v9
 from benchmarks.training import checkpoints
 from uniqueinfo import Converged, GradientDescent, LinearizedNetwork, VerySparse, linearize
@@ -106,6 +104,7 @@ def main() -> None:
     parser.add_argument("--val", type=int, default=100, help="validation samples, of 1000")
     parser.add_argument("--subsets", type=int, default=40, help="random halves trained on")
     parser.add_argument("--singles", type=int, default=30, help="samples left out alone")
+    parser.add_argument("--without-lissa", action="store_true", help="leave out the slowest of them")
     parser.add_argument("--folder", type=Path, help="keeps the retrainings")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -128,12 +127,12 @@ def main() -> None:
     )
     table = Table("method", "LDS", "leave-one-out", "processor seconds")
     lines = []
-    for found in compared(task, truth):
+    for found in [*compared(task, truth), *([] if arguments.without_lissa else [lissa(task, truth)])]:
         table.add_row(found.method, str(found.lds or "–"), str(found.leave_one_out or "–"), f"{found.seconds:.1f}")
         lines.append(found)
     console.print(table)
     console.print(f"torch {torch.__version__}, threads: {arguments.threads}, load: {os.getloadavg()[0]:.1f}")
-    if not find_spec("trak"):
+    if not traker.is_here():
         console.print("traker is not installed: pip install traker")
     if arguments.json:
         arguments.json.write_text(json.dumps([as_json(line) for line in lines], indent=2) + "\n", encoding="utf-8")
@@ -173,7 +172,7 @@ def compared(task: Task, truth: Truth) -> Iterator[Found]:
     }
     for columns in SKETCHES:
         methods[f"TRAK (ours), 1 network, {columns} columns"] = partial(our_trak, columns=columns)
-        if find_spec("trak"):
+        if traker.is_here():
             methods[f"TRAK (traker), 1 network, {columns} columns"] = partial(their_trak, columns=columns)
     methods["random"] = lambda task: np.random.default_rng(0).normal(size=(len(task.X), len(task.X_val)))
     changes = truth.full - truth.singles
@@ -183,12 +182,17 @@ def compared(task: Task, truth: Truth) -> Iterator[Found]:
         seconds = time.process_time() - started
         lds = linear_datamodeling_score(effects, task.halves, truth.halves)
         yield Found(name, lds, leave_one_out_correlation(effects[task.singles], changes), seconds)
-    started = time.process_time()
-    slow = influence(task.trained, task.train, task.X_val, solver=LISSA, samples=task.singles).output_changes
-    assert slow is not None
-    name = f"influence functions, {LISSA}, on {len(task.singles)} samples"
-    yield Found(name, None, leave_one_out_correlation(slow[..., 0], changes), time.process_time() - started)
     yield together(task, truth)
+
+
+def lissa(task: Task, truth: Truth) -> Found:
+    """On the samples left out alone: there is no LDS without the others."""
+    started = time.process_time()
+    found = influence(task.trained, task.train, task.X_val, solver=LISSA, samples=task.singles).output_changes
+    assert found is not None
+    agreement = leave_one_out_correlation(found[..., 0], truth.full - truth.singles)
+    name = f"influence functions, {LISSA}, on {len(task.singles)} samples"
+    return Found(name, None, agreement, time.process_time() - started)
 
 
 def left_out(task: Task) -> Floats:
@@ -227,44 +231,8 @@ def our_trak(task: Task, columns: int) -> Floats:
     return trak(task.trained, task.train, task.X_val, projection=VerySparse(columns), training=Converged())[..., 0]
 
 
-class Output:
-    """For traker: the output itself, and the slope of half the squared error in it."""
-
-    @staticmethod
-    def get_output(model: nn.Module, weights: Any, buffers: Any, image: Tensor, label: Tensor) -> Tensor:
-        found: Tensor = torch.func.functional_call(model, (weights, buffers), image[None])[0, 0]
-        return found
-
-    @staticmethod
-    def get_out_to_loss_grad(model: nn.Module, weights: Any, buffers: Any, batch: tuple[Tensor, Tensor]) -> Tensor:
-        outputs: Tensor = torch.func.functional_call(model, (weights, buffers), batch[0])
-        return (batch[1][:, None] - outputs).detach()
-
-
 def their_trak(task: Task, columns: int) -> Floats:
-    peer, projectors = import_module("trak"), import_module("trak.projectors")
-    width = sum(parameter.numel() for parameter in task.trained.parameters())
-    projector = projectors.BasicProjector(
-        grad_dim=width, proj_dim=columns, seed=0, proj_type="rademacher", device="cpu"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        traker = peer.TRAKer(
-            task.trained.eval(),
-            Output(),
-            train_set_size=len(task.X),
-            save_dir=folder,
-            device="cpu",
-            projector=projector,
-            proj_dim=columns,
-            use_half_precision=False,
-            logging_level=40,
-        )
-        traker.load_checkpoint(task.trained.state_dict(), model_id=0)
-        traker.featurize(batch=task.train, num_samples=len(task.X))
-        traker.finalize_features()
-        traker.start_scoring_checkpoint("val", task.trained.state_dict(), model_id=0, num_targets=len(task.X_val))
-        traker.score(batch=(task.X_val, torch.zeros(len(task.X_val))), num_samples=len(task.X_val))
-        return np.array(traker.finalize_scores("val"), dtype=np.float64)
+    return traker.effects(task.trained, task.train, task.X_val, columns)
 
 
 def as_json(found: Found) -> dict[str, Any]:

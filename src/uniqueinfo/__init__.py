@@ -7,6 +7,17 @@ from uniqueinfo._version import __version__
 from uniqueinfo.errors import FitError, InputError, UniqueInfoError
 
 if TYPE_CHECKING:
+    from uniqueinfo.applications import (
+        adversarial,
+        attribute,
+        compare,
+        mislabeled,
+        redundancy,
+        shapley,
+        subclasses,
+        summarize,
+    )
+    from uniqueinfo.baselines.validation import Validation, validate
     from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
     from uniqueinfo.linearized.linearization import Linearization
     from uniqueinfo.networks import LinearizedNetwork, linearize, score
@@ -20,6 +31,17 @@ if TYPE_CHECKING:
 else:
     # Imported when first asked for: torch takes seconds, and `uniqueinfo --help` should not.
     _HOMES = {
+        "uniqueinfo.applications": (
+            "adversarial",
+            "attribute",
+            "compare",
+            "mislabeled",
+            "redundancy",
+            "shapley",
+            "subclasses",
+            "summarize",
+        ),
+        "uniqueinfo.baselines.validation": ("Validation", "validate"),
         "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
         "uniqueinfo.linearized.linearization": ("Linearization",),
         "uniqueinfo.networks": ("LinearizedNetwork", "linearize", "score"),
@@ -62,13 +84,23 @@ __all__ = [
     "StochasticTraining",
     "StoppingCurve",
     "UniqueInfoError",
+    "Validation",
     "VerySparse",
     "__version__",
+    "adversarial",
+    "attribute",
+    "compare",
     "gradient_covariance",
     "linearize",
     "load",
+    "mislabeled",
+    "redundancy",
     "score",
     "score_features",
     "score_jacobian",
+    "shapley",
     "stopping_curve",
+    "subclasses",
+    "summarize",
+    "validate",
 ]

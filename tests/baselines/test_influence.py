@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from tests.baselines.networks import trained
 from tests.oracles import influence as oracle
 from tests.oracles.compare import close
-from tests.oracles.influence import Problem
+from tests.oracles.influence import Floats, Problem
 from tests.oracles.jacobian import jacobian_rows
 from uniqueinfo import Converged, InputError, score_features
 from uniqueinfo.baselines.influence import ConjugateGradients, Exact, Influence, LiSSA, influence
@@ -60,11 +60,11 @@ def test_conjugate_gradients_reach_the_dense_solution(given: Problem, kind: str)
 
 
 def test_lissa_on_full_batches_tends_to_the_dense_solution_with_its_damping_times_the_scale(given: Problem) -> None:
-    solver = LiSSA(recursions=1000, scale=5.0, damping=0.03, batch_size=14)
-    found = influence(given.model, given.train, given.val, weight_decay=0.1, solver=solver)
-    dense = influence(given.model, given.train, given.val, weight_decay=0.1, solver=Exact(damping=0.15))
-    close(found.weight, dense.weight, rtol=1e-9)
-    close(found.functional, dense.functional, rtol=1e-9)
+    solver, some = LiSSA(recursions=500, scale=5.0, damping=0.03, batch_size=14), [0, 8]
+    found = influence(given.model, given.train, given.val, weight_decay=0.1, solver=solver, samples=some)
+    dense = influence(given.model, given.train, given.val, weight_decay=0.1, solver=Exact(damping=0.15), samples=some)
+    close(found.weight, dense.weight, rtol=1e-8)  # what is left of the series: (1 − 0.25/5)^500
+    close(found.functional, dense.functional, rtol=1e-8)
 
 
 def test_lissa_is_its_recursion(given: Problem) -> None:
@@ -78,24 +78,22 @@ def test_lissa_is_its_recursion(given: Problem) -> None:
     close(found.weight, (h / 5 / 14).square().sum(1) / 2, rtol=1e-10)
 
 
-@pytest.mark.slow
-def test_lissa_on_small_batches_is_right_on_average(given: Problem) -> None:
-    def estimate(seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        solver = LiSSA(recursions=100, scale=20.0, damping=0.02, batch_size=5, seed=seed)
-        found = influence(given.model, given.train, given.val, solver=solver, samples=[0, 3]).output_changes
+def test_lissa_on_small_batches_is_its_recursion_on_all_samples_on_average(given: Problem) -> None:
+    def estimate(batch_size: int, seed: int) -> Floats:
+        solver = LiSSA(recursions=20, scale=10.0, damping=0.02, batch_size=batch_size, seed=seed)
+        found = influence(given.model, given.train, given.val, solver=solver, samples=[3]).output_changes
         assert found is not None
-        return found
+        first: Floats = found[0]
+        return first
 
-    many = np.stack([estimate(seed) for seed in range(40)])
-    dense = influence(given.model, given.train, given.val, solver=Exact(damping=0.4), samples=[0, 3]).output_changes
-    assert dense is not None
-    error = np.abs(many.mean(0) - dense) / (many.std(0) / 40**0.5)
+    many, whole = np.stack([estimate(5, seed) for seed in range(30)]), estimate(14, 0)
+    error = (many.mean(0) - whole) / (many.std(0) / 30**0.5)
     assert np.sqrt(np.square(error).mean()) < 2  # standard errors: about 1 if unbiased
-    assert many.std(0).max() > 1e-3 * np.abs(dense).max()
+    assert many.std(0).max() > 1e-3 * np.abs(whole).max()
 
 
 def test_lissa_repeats_bit_for_bit_however_the_samples_are_divided(given: Problem) -> None:
-    solver = LiSSA(recursions=50, scale=20.0, damping=0.02, batch_size=5, seed=3)
+    solver = LiSSA(recursions=10, scale=20.0, damping=0.02, batch_size=5, seed=3)
     whole = influence(given.model, given.train, solver=solver)
     again = influence(given.model, given.train, solver=solver)
     single = influence(given.model, given.train, solver=solver, samples=[11])
@@ -234,7 +232,7 @@ def test_conjugate_gradients_tell_when_they_have_not_arrived(given: Problem) -> 
 
 def test_lissa_tells_when_the_scale_is_too_small(given: Problem) -> None:
     with pytest.raises(InputError, match=r"scale=0\.001"):
-        influence(given.model, given.train, solver=LiSSA(recursions=1000, scale=0.001))
+        influence(given.model, given.train, solver=LiSSA(scale=0.001), samples=[0])
 
 
 def test_exact_refuses_a_hessian_that_does_not_fit() -> None:

@@ -144,11 +144,20 @@ def test_frozen_parameters_stay() -> None:
 def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"training": TRAINING, "copies": 4, "folder": tmp_path / "kept", "watch": [5]}
     first = retrain(network(), data(), data(5, seed=1), **settings)
-    (tmp_path / "kept/part-000004.npz").unlink()
+    sorted((tmp_path / "kept").glob("without-*.npz"))[1].unlink()
     written = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
     again = retrain(network(), data(), data(5, seed=1), **settings)
     for name in ("weight", "functional", "value", "outputs", "outputs_without", "watched"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+    assert {name: (tmp_path / "kept" / name).stat().st_mtime_ns for name in written} == written
+
+
+def test_samples_can_be_added_to_a_run(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"training": TRAINING, "copies": 1, "folder": tmp_path / "kept"}
+    retrain(network(), data(), data(5, seed=1), samples=[3, 7], **settings)
+    written = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
+    found = retrain(network(), data(), data(5, seed=1), samples=[7, 5, 3], **settings)
+    same(found, by_the_loop(TRAINING, [[7], [5], [3]]))
     assert {name: (tmp_path / "kept" / name).stat().st_mtime_ns for name in written} == written
 
 

@@ -50,6 +50,7 @@ def test_a_wide_network_is_trusted() -> None:
     assert "agree closely" in found.sentence
 
 
+@pytest.mark.slow
 def test_a_network_that_learns_features_is_not() -> None:
     training = ui.GradientDescent(lr=1.5, steps=900)
     found = validate(narrow(), data(), data(20, seed=1), training, progress=False)
@@ -138,6 +139,24 @@ def test_it_is_drawn() -> None:
     assert len(found.plot(left).collections[0].get_offsets()) == 10  # type: ignore[arg-type]
     line = found.plot_distance(right).lines[0]
     np.testing.assert_array_equal(line.get_ydata(), found.distance)
+
+
+def test_scores_of_another_training_are_refused() -> None:
+    model, train = wide(), data()
+    scores = ui.score(model, train, train, training=TRAINING)
+    with pytest.raises(ui.InputError, match="leave one of the two out"):
+        validate(model, train, train, replace(TRAINING, steps=61), scores=scores)
+
+
+@pytest.mark.parametrize("outputs", [None, ui.OutputSketch(1)])
+def test_scores_that_cannot_be_retrained_for_are_refused(outputs: ui.OutputSketch | None) -> None:
+    model, (X, y) = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)), data()
+    if outputs is None:
+        scores = ui.score_features(X, y, X, training=TRAINING)
+    else:
+        scores = ui.score(model, (X, y), (X, y), training=TRAINING, outputs=outputs)
+    with pytest.raises(ui.InputError, match="whole network"):
+        validate(model, (X, y), (X, y), TRAINING, scores=scores)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ QUESTIONS = {
     "mislabeled": ["--noise-rate", "0.1"],
     "summarize": ["--keep", "0.5"],
     "compare": ["--by", "source"],
+    "subclasses": ["--label", "yes", "--share", "0.5"],
+    "attribute": ["--val-index", "3"],
+    "redundancy": [],
+    "shapley": ["--subsets", "5"],
     "validate": ["--samples", "10"],
 }
 

@@ -12,7 +12,7 @@ from tests.experiments.data import formats
 from uniqueinfo.experiments import paper
 from uniqueinfo.experiments.networks import ResNet18
 
-TINY = paper.Sizes(samples=8, pixels=32, per_layer=10)
+TINY = paper.Sizes(samples=8, pixels=32, per_layer=4)
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ def claim(result: Result, start: str) -> Any:
 @pytest.mark.slow
 def test_informative_compares_rare_with_common_classes(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(informative, "_TASKS", informative._TASKS[:2])
-    monkeypatch.setitem(paper.SIZES, "small", paper.Sizes(15, 32, 10))
+    monkeypatch.setitem(paper.SIZES, "small", paper.Sizes(15, 32, 4))
     result = informative.run(request_)
     assert set(result.figures) == set(result.captions) == {"cassava", "mnist_4v9"}
     assert result.data["cassava"] == load("cassava", request_.data).fingerprint
@@ -54,23 +54,23 @@ def test_sources_runs_on_svhn_where_it_is_there(
     request_: Request, monkeypatch: pytest.MonkeyPatch, outputs: int
 ) -> None:
     monkeypatch.setitem(sys.modules, "torchvision", None)
-    monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 6, "per_layer": 10, "outputs": outputs})
+    monkeypatch.setattr(sources, "_COMPARED", sources._COMPARED[:2])
+    monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 4, "per_layer": 4, "outputs": outputs})
     result = sources.run(request_)
-    assert set(result.figures) == {"svhn-resnet-18", "uci_digits-resnet-18"}
+    assert set(result.figures) == {"svhn-resnet-18"}
     assert claim(result, "SVHN against MNIST, DenseNet-121").ours == NOT_RUN
     found = claim(result, "SVHN against MNIST, ResNet-18")
     rows = result.table[result.table.comparison == "svhn-resnet-18"]
     means = rows.groupby("source").functional.mean()
-    assert rows.source.value_counts().to_dict() == {"MNIST": 6, "SVHN": 6}
+    assert rows.source.value_counts().to_dict() == {"MNIST": 4, "SVHN": 4}
     assert found.ours == pytest.approx(means["SVHN"] / means["MNIST"])
-    assert claim(result, "UCI digits against MNIST").holds is None
 
 
 @pytest.mark.slow
 def test_missing_data_are_told_without_a_path_of_this_machine(
     request_: Request, made_up: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 4, "per_layer": 10, "outputs": 3})
+    monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 3, "per_layer": 4, "outputs": 1})
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     for path in made_up.iterdir():
@@ -81,13 +81,14 @@ def test_missing_data_are_told_without_a_path_of_this_machine(
     assert found.ours == NOT_RUN
     assert "train_32x32.mat in the data folder" in found.note
     assert str(folder) not in found.note
+    assert claim(result, "UCI digits against MNIST").holds is None
 
 
 @pytest.mark.slow
 def test_lengths_measures_every_pair(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "_STEPS", (1, 1000))
+    monkeypatch.setattr(lengths, "_STEPS", (300, 1000))
     result = lengths.run(request_)
-    expected = np.corrcoef(result.table["t=1"], result.table["t=1000"])[0, 1]
+    expected = np.corrcoef(result.table["t=300"], result.table["t=1000"])[0, 1]
     assert claim(result, "mean correlation between lengths of all pairs").ours == pytest.approx(expected)
 
 
@@ -116,11 +117,12 @@ def test_architectures_names_what_it_could_not_run(request_: Request, monkeypatc
 def test_an_overlap_by_chance_is_what_drawing_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(architectures, "_TOP", 4)
     rng = np.random.default_rng(0)
-    drawn = [len(np.intersect1d(*(rng.choice(20, 4, replace=False) for _ in range(2)))) for _ in range(4000)]
+    first, second = (np.argsort(rng.random((4000, 20)), axis=1) < 4 for _ in range(2))
+    drawn = (first & second).sum(axis=1)
     for shared in (1, 2):
         # The share of 4000 draws has a standard error below 0.008.
         found = architectures._overlap_by_chance(shared, 20)
-        assert found == pytest.approx(np.mean(np.array(drawn) >= shared), abs=0.03)
+        assert found == pytest.approx(np.mean(drawn >= shared), abs=0.03)
 
 
 def test_sentiment_correlates_with_the_length_in_words(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:

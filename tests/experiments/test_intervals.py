@@ -2,20 +2,27 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from uniqueinfo.experiments.intervals import bootstrap, mean_correlation, pearson, ratio_of_means, spearman
+
+Floats = NDArray[np.float64]
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=200)
 Y = 0.6 * X + RNG.normal(size=200)
 
 
+def _pearson(x: Floats, y: Floats) -> float:
+    return float(stats.pearsonr(x, y)[0])
+
+
 def test_pearson_and_its_interval_are_scipys() -> None:
     found = pearson(X, Y)
     oracle = stats.bootstrap(
         (X, Y),
-        lambda a, b: stats.pearsonr(a, b)[0],
+        _pearson,
         paired=True,
         vectorized=False,
         method="percentile",
@@ -39,9 +46,8 @@ def test_the_mean_over_pairs_is_that_of_the_single_correlations() -> None:
 def test_the_interval_of_a_mean_is_that_of_the_central_limit() -> None:
     found = bootstrap(X, lambda drawn: drawn.mean(axis=-1))
     error = X.std() / np.sqrt(len(X))
-    assert (found.low, found.high) == pytest.approx(
-        (X.mean() - 1.96 * error, X.mean() + 1.96 * error), abs=0.15 * error
-    )
+    wanted = (X.mean() - 1.96 * error, X.mean() + 1.96 * error)
+    assert (found.low, found.high) == pytest.approx(wanted, abs=0.15 * error)
 
 
 def test_groups_that_do_not_differ_have_an_interval_around_one() -> None:

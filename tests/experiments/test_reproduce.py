@@ -25,9 +25,8 @@ def two(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {name: EXPERIMENTS[name] for name in ("bound", "steadystate")}
     monkeypatch.setattr("uniqueinfo.cli.reproduce.EXPERIMENTS", names)
     monkeypatch.setattr(runner, "EXPERIMENTS", names)
-    monkeypatch.setattr(
-        bound, "run", lambda request: Result(pd.DataFrame(), {}, [Claim("it", 0.5, 0.4, 0.6, 0.7, False)])
-    )
+    found = Result(pd.DataFrame(), {}, [Claim("it", 0.5, 0.4, 0.6, 0.7, False)])
+    monkeypatch.setattr(bound, "run", lambda request: found)
     monkeypatch.setattr(steadystate, "run", without_data)
 
 

@@ -93,8 +93,10 @@ class Selection:
 
 def information_of(origin: Origin) -> Floats:
     """Functional information of every sample; in the weights where there are no validation samples."""
-    removal = origin.run.leave_out()
-    return removal.weight_information() if origin.probe is None else removal.functional_information(origin.probe)
+    removal, probe = origin.run.leave_out(), origin.probe
+    if probe is None:
+        return removal.weight_information()
+    return removal.functional_information(replace(probe, targets=None))  # targets would be looked at for the value
 
 
 def share_out(sizes: Indices, count: int) -> Indices:

@@ -18,7 +18,7 @@ from uniqueinfo.applications.answer import Answer
 from uniqueinfo.baselines.agreement import Agreement, pearson, spearman
 from uniqueinfo.baselines.retraining import Retrained, retrain
 from uniqueinfo.errors import InputError
-from uniqueinfo.networks import linearize, score
+from uniqueinfo.networks import LinearizedNetwork, linearize, score
 from uniqueinfo.origin import Origin
 from uniqueinfo.plain import plain
 from uniqueinfo.scores import Scores
@@ -158,6 +158,10 @@ def validate(
     run, probe = origin.run, origin.probe
     if probe is None:
         raise InputError("scores: they were made without validation samples; leave them out, or score with val")
+    if training not in ("auto", run.training):
+        raise InputError(f"scores: they are of {run.training}, not of {training}; leave one of the two out")
+    if not isinstance(run.linearization, LinearizedNetwork) or run.linearization.classes != run.linearization.outputs:
+        raise InputError("scores: only those of a whole network with all of its outputs can be retrained for")
     known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
     chosen = _chosen(samples, known["functional"], seed)
     algorithm = _steps_of(run.training, run.system.largest, run.samples)

@@ -9,8 +9,13 @@ from typing import Annotated
 import typer
 
 from uniqueinfo._version import __version__
+from uniqueinfo.cli.ask_adversarial import adversarial
+from uniqueinfo.cli.ask_attribute import attribute
 from uniqueinfo.cli.ask_compare import compare
 from uniqueinfo.cli.ask_mislabeled import mislabeled
+from uniqueinfo.cli.ask_redundancy import redundancy
+from uniqueinfo.cli.ask_shapley import shapley
+from uniqueinfo.cli.ask_subclasses import subclasses
 from uniqueinfo.cli.ask_summarize import summarize
 from uniqueinfo.cli.ask_validate import validate
 from uniqueinfo.cli.options import Json, RunFolder
@@ -191,6 +196,11 @@ def report(run: RunFolder, as_json: Json = False) -> None:
 app.command(epilog="Example: uniqueinfo mislabeled runs/mnist --export cleaned.csv")(mislabeled)
 app.command(epilog="Example: uniqueinfo summarize runs/mnist --keep 0.3 --export kept.csv")(summarize)
 app.command(epilog="Example: uniqueinfo compare runs/mnist --by annotator")(compare)
+app.command(epilog="Example: uniqueinfo subclasses runs/pets --label pet")(subclasses)
+app.command(epilog="Example: uniqueinfo attribute runs/mnist --val-index 7")(attribute)
+app.command(epilog="Example: uniqueinfo redundancy runs/mnist")(redundancy)
+app.command(epilog="Example: uniqueinfo shapley runs/mnist --subsets 100")(shapley)
+app.command(epilog="Example: uniqueinfo adversarial runs/mnist new-images-idx3-ubyte")(adversarial)
 app.command(epilog="Example: uniqueinfo validate runs/mnist --samples 20")(validate)
 
 

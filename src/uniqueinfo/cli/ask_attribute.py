@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from uniqueinfo.cli.app import Json, RunFolder
+from uniqueinfo.cli.options import Json, RunFolder
 
 
 def attribute(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -16,6 +16,7 @@ from uniqueinfo.errors import UniqueInfoError
 from uniqueinfo.experiments.gallery import write_gallery
 from uniqueinfo.experiments.runner import EXPERIMENTS, Claim, Request, Result
 from uniqueinfo.experiments.runner import reproduce as run
+from uniqueinfo.plain import records
 
 
 def reproduce(name: str, request: Request, out: Path, *, as_json: bool) -> None:
@@ -36,7 +37,7 @@ def reproduce(name: str, request: Request, out: Path, *, as_json: bool) -> None:
             console.print(_table(each, request, found[each], time.perf_counter() - started))
             console.print(f"written to {escape(str(out / each))}\n")
     if as_json:
-        claims = {each: [asdict(claim) for claim in result.claims] for each, result in found.items()}
+        claims = {each: records(pd.DataFrame(result.claims)) for each, result in found.items()}
         print(json.dumps({"out": str(out), "claims": claims, "failed": failed}, indent=2, ensure_ascii=False))
     for each, why in failed.items():
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"{each} did not run: {escape(why)}")

@@ -48,7 +48,7 @@ def run(request: Request) -> Result:
             continue
         preparation = network.preparation(sizes.pixels)
         linearization = paper.linearized(model, train, val, preparation, sizes.per_layer, request.work)
-        whole.append(_Scored(network.title, paper.functional(linearization, _LR, _STEPS)))
+        whole.append(_Scored(network.title, paper.functional(linearization, _LR, _STEPS)[0]))
         heads.append(_Scored(f"{network.title}, last layer", _head(network, request, sizes, train, val)))
     found = whole + heads
     return Result(

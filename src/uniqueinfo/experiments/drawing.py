@@ -35,6 +35,18 @@ def histogram(ax: Axes, groups: dict[str, Floats], *, density: bool = False) -> 
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def strips(ax: Axes, groups: dict[str, Floats]) -> None:
+    """The same for many groups: one line of dots each, with its mean; the most informative group on top."""
+    for height, values in enumerate(reversed(groups.values())):
+        spread = height + np.random.default_rng(height).uniform(-0.28, 0.28, len(values))
+        ax.scatter(values, spread, s=9, alpha=0.5, color=COLOURS[0], linewidths=0)
+        ax.plot([values.mean()] * 2, [height - 0.4, height + 0.4], color=COLOURS[1], linewidth=2)
+    names = [f"{name} ({len(values)})" for name, values in reversed(groups.items())]
+    ax.set_yticks(range(len(names)), names, fontsize=8)
+    ax.set(xscale="log", xlabel=f"{UNIT}; bars: means")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def row_of_pictures(
     figure: Figure | SubFigure,
     title: str,

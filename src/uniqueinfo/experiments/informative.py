@@ -21,6 +21,7 @@ from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.scores import Scores
 
 _SHOWN = 10
+_OVERLAID = 5  # classes whose histograms can still be told apart
 _RARE = ("healthy", "cbb")
 _SIMILAR = 2.0  # classes within this factor of each other count as similar
 
@@ -168,7 +169,7 @@ def _frame(one: _Found) -> pd.DataFrame:
 
 def _caption(one: _Found) -> str:
     return (
-        f"{one.task.title}: functional information of {len(one.train)} samples by class (dotted: means), "
+        f"{one.task.title}: functional information of {len(one.train)} samples by class, with means, "
         f"the {_SHOWN} least and the {_SHOWN} most informative ones."
     )
 
@@ -179,7 +180,11 @@ def _figure(one: _Found) -> Figure:
     top, least, most = parts
     ax = top.subplots()
     common = sorted(set(one.classes), key=lambda name: -np.mean(one.information[one.classes == name]))
-    drawing.histogram(ax, {name: one.information[one.classes == name] for name in common}, density=True)
+    groups = {name: one.information[one.classes == name] for name in common}
+    if len(groups) <= _OVERLAID:
+        drawing.histogram(ax, groups, density=True)
+    else:
+        drawing.strips(ax, groups)
     ax.set_title(one.task.title, loc="left", fontsize=11)
     order = np.argsort(one.information, kind="stable")
     for part, title, chosen in (

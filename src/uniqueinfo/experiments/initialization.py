@@ -29,7 +29,7 @@ def run(request: Request) -> Result:
     with progress("Initializations", _HEADS[request.scale], unit="networks") as advance:
         for number in range(_HEADS[request.scale]):
             linearization = paper.resnet(dataset, request, sizes, head=1000 * request.seed + number)
-            scores.append(paper.functional(linearization, _LR, _STEPS))
+            scores.append(paper.functional(linearization, _LR, _STEPS)[0])
             advance(1)
     information = np.stack(scores)
     train, _ = paper.halves(dataset, sizes.samples)

@@ -22,7 +22,7 @@ def run(request: Request) -> Result:
     sizes = paper.SIZES[request.scale]
     dataset = load("cats_dogs", request.data)
     linearization = paper.resnet(dataset, request, sizes)
-    scores = np.stack([paper.functional(linearization, _LR, steps) for steps in _STEPS])
+    scores = paper.functional(linearization, _LR, *_STEPS)
     train, _ = paper.halves(dataset, linearization.samples)
     table = pd.DataFrame({"name": train.names, **{f"t={t}": row for t, row in zip(_STEPS, scores, strict=True)}})
     return Result(

@@ -100,9 +100,22 @@ def linearized(
     )
 
 
-def functional(linearization: LinearizedNetwork, lr: float, steps: float) -> NDArray[np.float64]:
-    """F-SI of every sample after this training."""
-    return linearization.train(training(lr, steps)).leave_out().functional_information(linearization.validation)
+def functional(linearization: LinearizedNetwork, lr: float, *steps: float) -> NDArray[np.float64]:
+    """F-SI of every sample after each of these lengths of training, (lengths, n)."""
+    probe = linearization.validation
+    runs = (linearization.train(training(lr, each)) for each in steps)
+    return np.stack([run.leave_out().functional_information(probe) for run in runs])
+
+
+def accuracy(linearization: LinearizedNetwork, lr: float, steps: float) -> float:
+    """The share of validation samples that the trained linearization puts into their class."""
+    probe = linearization.validation
+    assert probe.targets is not None
+    outputs = linearization.train(training(lr, steps)).outputs(probe)
+    wanted = probe.targets.flatten(1).cpu().numpy()
+    if outputs.shape[1] == 1:
+        return float(((outputs > 0.5) == (wanted > 0.5)).mean())
+    return float((outputs.argmax(axis=1) == wanted.argmax(axis=1)).mean())
 
 
 def scored(linearization: LinearizedNetwork, lr: float, steps: float) -> Scores:

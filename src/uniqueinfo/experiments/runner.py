@@ -18,6 +18,7 @@ import pandas as pd
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.files import replacing
+from uniqueinfo.plain import plain
 from uniqueinfo.scores import versions
 
 if TYPE_CHECKING:
@@ -122,10 +123,10 @@ def _write(folder: Path, name: str, request: Request, result: Result, seconds: f
         "scale": request.scale,
         "seed": request.seed,
         "seconds": round(seconds, 1),
-        "settings": dict(result.settings),
+        "settings": {key: plain(value) for key, value in result.settings.items()},
         "data": dict(result.data),
         "figures": {figure: result.captions.get(figure, "") for figure in result.figures},
-        "claims": [asdict(claim) for claim in result.claims],
+        "claims": [{key: plain(value) for key, value in asdict(claim).items()} for claim in result.claims],
         "versions": versions() | {"machine": platform.machine()},
     }
     with replacing(folder / "figures.json") as beside:

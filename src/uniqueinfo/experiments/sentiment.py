@@ -84,9 +84,8 @@ def _score(key: str, title: str, parts: tuple[Part[Texts], Part[Texts]], represe
     X, X_val = (represent(part.inputs) for part in parts)
     network = networks.mlp(X.shape[1], _HIDDEN)
     linearization = linearize(network, (X, train.labels), (X_val, val.labels), projection=None)
-    outputs = linearization.train(paper.training(_LR, _STEPS)).outputs(linearization.validation)
-    accuracy = float(((outputs[:, 0] > 0.5) == val.labels).mean())
-    return _Scored(key, title, train, paper.functional(linearization, _LR, _STEPS), accuracy)
+    (information,) = paper.functional(linearization, _LR, _STEPS)
+    return _Scored(key, title, train, information, paper.accuracy(linearization, _LR, _STEPS))
 
 
 def _minilm() -> str:

@@ -26,6 +26,7 @@ from uniqueinfo.jacobian import OutputSketch
 
 _LR, _STEPS, _SIDE, _CLASSES = 0.0001, 20_000, 32, 10
 _SHOWN = 10
+_COMPARED = (("svhn", RESNET18, "SVHN ≫ MNIST"), ("svhn", DENSENET121, "SVHN ≫ MNIST"), ("uci_digits", RESNET18, None))
 _TITLES = {"mnist_10c": "MNIST", "svhn": "SVHN", "uci_digits": "UCI digits"}
 _SIZES: dict[str, dict[str, int]] = {
     "small": {"samples_each": 100, "per_layer": 500, "outputs": 3},
@@ -55,11 +56,7 @@ def run(request: Request) -> Result:
     """Every pair of sources and every network that can be had."""
     mnist = load("mnist_10c", request.data)
     data, found, claims = {"mnist_10c": mnist.fingerprint}, [], []
-    for name, network, expected in (
-        ("svhn", RESNET18, "SVHN ≫ MNIST"),
-        ("svhn", DENSENET121, "SVHN ≫ MNIST"),
-        ("uci_digits", RESNET18, None),
-    ):
+    for name, network, expected in _COMPARED:
         title = f"{_TITLES[name]} against MNIST, {network.title}"
         try:
             other = load(name, request.data)
@@ -89,7 +86,8 @@ def _compare(
     sketch = OutputSketch(sizes["outputs"]) if sizes["outputs"] < _CLASSES else None
     preparation = network.preparation(_SIDE)
     linearization = paper.linearized(model, train, val, preparation, sizes["per_layer"], request.work, sketch)
-    information = paper.functional(linearization, _LR, _STEPS) * (1.0 if sketch is None else sketch.factor(_CLASSES))
+    factor = 1.0 if sketch is None else sketch.factor(_CLASSES)
+    information = factor * paper.functional(linearization, _LR, _STEPS)[0]
     key = f"{name}-{network.title}".lower()
     return _Comparison(key, title, (_TITLES["mnist_10c"], _TITLES[name]), train, information)
 

@@ -83,7 +83,9 @@ def reviews(folder: Path, each: int = 3) -> None:
             home = folder / "aclImdb" / part / side
             home.mkdir(parents=True)
             for number in range(each):
-                (home / f"{number}_7.txt").write_text(f"{word} film {number}<br />ünd so", encoding="utf-8")
+                (home / f"{number}_7.txt").write_text(
+                    f"{word} film {'und so ' * number}<br />ü {number}", encoding="utf-8"
+                )
 
 
 def glove(folder: Path, width: int = 3) -> None:

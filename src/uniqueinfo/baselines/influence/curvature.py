@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vjp, vmap
+from torch.func import functional_call, grad, vjp
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from uniqueinfo.jacobian.forward import outputs_of
@@ -55,42 +55,42 @@ class Curvature:
         self.width = sum(weight.numel() for weight in self._weights.values())
         self.unit = 1 / self.samples if loss == "mean" else 1.0
         """c: what a sample counts in the loss."""
-        self._one: Callable[[Tensor, Inputs, Tensor], Tensor]
-        self._one = self._hessian if kind == "hessian" else self._gauss_newton
-        self._batch, self._together = self._fit(memory)
+        self._pull = self._hessian if kind == "hessian" else self._gauss_newton
+        self._batch = self._fit(memory)
 
     def product(self, vectors: Tensor, chosen: NDArray[np.intp] | None = None) -> Tensor:
         """A times each vector, (s, D); over the `chosen` samples alone it is an estimate of A, each counting n/b."""
         index = torch.arange(self.samples) if chosen is None else torch.from_numpy(chosen)
         total = self._decay * vectors
         for part in torch.split(index, self._batch):
-            inputs, targets = self._at(part)
-            total += self.unit * self.samples / len(index) * self._products(vectors, inputs, targets)
+            self._add(total, self.unit * self.samples / len(index), vectors, part)
         return total
 
-    def _products(self, vectors: Tensor, inputs: Inputs, targets: Tensor) -> Tensor:
-        many = vmap(self._one, in_dims=(0, None, None), chunk_size=self._together)
+    def _add(self, total: Tensor, factor: float, vectors: Tensor, part: Tensor) -> None:
+        """Outputs and gradients are computed once for all vectors; vectorizing the rest as well is slower."""
+        inputs: Inputs = map_leaves(self._inputs, lambda _, leaf: leaf[part.to(leaf.device)])
+        targets = self._targets[part.to(self.device)]
         with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):  # fused attention has no derivative of its derivative
-            found: Tensor = many(vectors, inputs, targets)
-        return found
+            pull = self._pull(inputs, targets)
+            for vector, into in zip(vectors, total, strict=True):
+                found = pull(self._split(vector))
+                for name, place in self._split(into).items():
+                    place.add_(found[name], alpha=factor)
 
-    def _hessian(self, vector: Tensor, inputs: Inputs, targets: Tensor) -> Tensor:
-        """The gradient pulled back along the vector: the Hessian is symmetric, and this way vectors share most work."""
+    def _hessian(self, inputs: Inputs, targets: Tensor) -> Callable[[_Weights], _Weights]:
+        """The gradient pulled back along a vector: the Hessian is its own transpose."""
 
         def loss(weights: _Weights) -> Tensor:
             return (self._outputs(weights, inputs) - targets).square().sum() / 2
 
-        return self._flat(vjp(grad(loss), self._weights)[1](self._split(vector))[0])
+        pull = vjp(grad(loss), self._weights)[1]
+        return lambda vector: pull(vector)[0]
 
-    def _gauss_newton(self, vector: Tensor, inputs: Inputs, targets: Tensor) -> Tensor:
+    def _gauss_newton(self, inputs: Inputs, targets: Tensor) -> Callable[[_Weights], _Weights]:
         """Jᵀ(J v); J v is the transpose of u ↦ Jᵀu, which is linear."""
-
-        def outputs(weights: _Weights) -> Tensor:
-            return self._outputs(weights, inputs)
-
-        pull = vjp(outputs, self._weights)[1]
-        moved = vjp(lambda u: pull(u)[0], torch.zeros_like(targets))[1](self._split(vector))[0]
-        return self._flat(pull(moved)[0])
+        pull = vjp(lambda weights: self._outputs(weights, inputs), self._weights)[1]
+        push = vjp(lambda u: pull(u)[0], torch.zeros_like(targets))[1]
+        return lambda vector: pull(push(vector)[0])[0]
 
     def _outputs(self, weights: _Weights, inputs: Inputs) -> Tensor:
         args = () if isinstance(inputs, dict) else inputs if isinstance(inputs, tuple) else (inputs,)
@@ -102,24 +102,13 @@ class Curvature:
         parts = torch.split(vector, [weight.numel() for weight in self._weights.values()])
         return {n: part.reshape(w.shape) for (n, w), part in zip(self._weights.items(), parts, strict=True)}
 
-    def _flat(self, weights: _Weights) -> Tensor:
-        return torch.cat([weights[name].reshape(-1) for name in self._weights])
-
-    def _at(self, index: Tensor) -> tuple[Inputs, Tensor]:
-        inputs: Inputs = map_leaves(self._inputs, lambda _, leaf: leaf[index.to(leaf.device)])
-        return inputs, self._targets[index.to(self.device)]
-
-    def _fit(self, memory: int) -> tuple[int, int]:
-        """How many samples and vectors go through the network together, from what one and two samples take."""
+    def _fit(self, memory: int) -> int:
+        """How many samples go through the network together, from what one and two take."""
         vector = torch.zeros(1, self.width, dtype=self.dtype, device=self.device)
-        self._together = 1
-        taken = []
+        taken: list[int] = []
         for count in (1, 2):
-            inputs, targets = self._at(torch.arange(count) % self.samples)
             with Peak() as peak:
-                self._products(vector, inputs, targets)
+                self._add(vector, 0.0, vector, torch.arange(count) % self.samples)
             taken.append(peak.bytes)
         each = max(1, taken[1] - taken[0])
-        fixed = max(taken[0] - each, 4 * vector.nbytes)
-        batch = min(self.samples, _MOST_SAMPLES, max(1, (memory - fixed) // each))
-        return batch, max(1, memory // (fixed + batch * each))
+        return min(self.samples, _MOST_SAMPLES, max(1, (memory - taken[0]) // each))

@@ -1,0 +1,141 @@
+"""Which inputs do not belong: ranked by what they would tell a network trained on clean data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from uniqueinfo.applications.addition import add_each
+from uniqueinfo.applications.answer import Answer
+from uniqueinfo.errors import InputError
+from uniqueinfo.linearized.linearization import Probe
+from uniqueinfo.predictions import Predictions
+from uniqueinfo.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Adversarial(Answer):
+    """Inputs against a clean reference, the most informative first."""
+
+    name = "adversarial"
+    title = "Which inputs do not look like the training data?"
+
+    information: Floats
+    """Of each input, in their order."""
+    reference: Floats
+    """Of each sample of the clean reference."""
+    level: float
+    table: pd.DataFrame
+
+    @property
+    def count(self) -> int:
+        """How many inputs are more informative than all but the `level` share of the reference."""
+        return int((self.table["above"] <= self.level).sum())
+
+    @property
+    def sentence(self) -> str:
+        """How many stand out."""
+        expected = self.level * len(self.table)
+        return (
+            f"{self.count:,} of {len(self.table):,} inputs carry more information than {1 - self.level:.0%} of the "
+            f"clean samples do; of clean inputs about {expected:.0f} would. First of all input "
+            f"{self.table.iloc[0]['input']}."
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per input, the most informative first.
+
+        Columns: input (its position), label (given, or predicted where there is none), predicted, information, and
+        above: the share of clean samples that carry at least as much (counting the input itself).
+        """
+        return self.table
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Information of the inputs and of the clean samples."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        logs = [np.log10(np.maximum(part, np.finfo(float).tiny)) for part in (self.reference, self.information)]
+        bins = np.histogram_bin_edges(np.concatenate(logs), bins=50)
+        for part, name in zip(logs, ("clean samples", "inputs"), strict=True):
+            axes.hist(part, bins=list(bins), density=True, alpha=0.6, label=name)
+        axes.set(xlabel="information, log₁₀", ylabel="density")
+        axes.legend()
+        return axes
+
+
+def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversarial:
+    """Rank inputs by the unique information each would add to the clean data that `scores` are of.
+
+    For every input this is F-SI of the input within the reference and it (the information in the weights where the
+    reference has no validation samples), exact for the linearized network. Adversarial examples, wrong labels and
+    inputs of another kind tell the network much; `level` is the share of clean inputs that may be taken for such.
+
+    `inputs` are data as the network takes them, with labels or without, or a probe made by
+    `scores.origin.run.linearization.probe(…)`. Where there are no labels, the predicted class stands for them, and only
+    what is unusual about the input itself is found.
+
+    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.training import Converged
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> scores = score_features(X, (X[:, 0] > 0).astype(int), X, training=Converged(0.1))
+    >>> probe = scores.origin.run.linearization.probe([[1.0, 0.2], [8.0, 9.0], [-1.0, 0.1]], [1.0, 1.0, 0.0])
+    >>> adversarial(scores, probe).frame()[["input", "label"]]
+       input label
+    1      1     1
+    0      0     1
+    2      2     0
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level: expected a share between 0 and 1, got {level}")
+    origin = scores.origin
+    probe = inputs if isinstance(inputs, Probe) else origin.run.linearization.probe(inputs)
+    outputs = origin.run.outputs(probe)
+    classes = Predictions.of(scores)
+    predicted = outputs if classes is None else _nearest(outputs)
+    if probe.targets is None and classes is None:
+        raise InputError("inputs: there are no labels, and no classes to predict; hand over (inputs, labels)")
+    wanted = predicted if probe.targets is None else probe.targets.flatten(1).cpu().numpy()
+    found = add_each(origin, probe, torch.from_numpy(wanted).to(probe.initial).reshape(probe.initial.shape))
+    information = found.weight if found.functional is None else found.functional
+    # As the reference's own samples count: each left out of it, measured by the same removal.
+    reference = origin.run.leave_out().measures(origin.probe)
+    clean = reference.weight if reference.functional is None else reference.functional
+    above = (np.searchsorted(np.sort(-clean), -information, side="right") + 1) / (len(clean) + 1)
+    table = pd.DataFrame(
+        {
+            "input": np.arange(probe.samples),
+            "label": _named(classes, wanted),
+            "predicted": _named(classes, predicted),
+            "information": information,
+            "above": above,
+        }
+    )
+    table = table.sort_values("information", ascending=False, kind="stable")
+    return Adversarial(information, clean, level, table)
+
+
+def _nearest(outputs: Floats) -> Floats:
+    """The class each row of outputs says, as targets: 0 or 1 for one output, else one of several."""
+    if outputs.shape[1] == 1:
+        return (outputs > 0.5).astype(np.float64)
+    found: Floats = np.eye(outputs.shape[1])[outputs.argmax(axis=1)]
+    return found
+
+
+def _named(classes: Predictions | None, targets: Floats) -> Any:
+    if classes is None:
+        return targets[:, 0] if targets.shape[1] == 1 else list(targets)
+    number = targets[:, 0].astype(int) if targets.shape[1] == 1 else targets.argmax(axis=1)
+    return np.array(classes.names, dtype=object)[number]

@@ -1,0 +1,176 @@
+"""Which training samples made a prediction what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.errors import InputError
+from uniqueinfo.predictions import Predictions
+from uniqueinfo.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from uniqueinfo.linearized.linearization import Probe
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution(Answer):
+    """By how much each training sample moved one output for one validation (or new) sample."""
+
+    name = "attribute"
+    title = "Which training samples made this prediction?"
+
+    sample: int
+    """The position of the sample that is predicted."""
+    output: str
+    """The class, or the number of the output, that is looked at."""
+    prediction: float
+    """This output after training on all samples."""
+    change: Floats
+    """f_w − f_w₋ᵢ of this output for every training sample i, in the order of the training data."""
+    samples: NDArray[np.intp]
+    """Positions in the training data, in the table's order."""
+    table: pd.DataFrame
+    top: int
+    validation: bool
+    """Whether the sample is one of the validation samples, or a new one."""
+
+    @property
+    def sentence(self) -> str:
+        """What the output is, and who pushed it most in either direction."""
+        what = f"Output {self.output} of {'validation' if self.validation else 'new'} sample {self.sample}"
+        said = [f"{what} is {self.prediction:.3g} after training on {len(self.change):,} samples."]
+        for title, members in (("up", self._pushing(1)), ("down", self._pushing(-1))):
+            if len(members):
+                row = self.table.loc[members[0]]
+                label = f" (labelled {row['label']})" if "label" in row else ""
+                said.append(f"Most of all {row['id']}{label} pushes it {title}, by {abs(row['change']):.3g}.")
+        return " ".join(said)
+
+    def galleries(self) -> tuple[Gallery, ...]:
+        """The sample itself, and the samples that push it most, up and down."""
+        found = [
+            Gallery(title, tuple(Shown(int(at), self._caption(int(at))) for at in members))
+            for title, members in (
+                (f"Pushed {self.output} up", self._pushing(1)),
+                (f"Pushed {self.output} down", self._pushing(-1)),
+            )
+            if len(members)
+        ]
+        if not self.validation:
+            return tuple(found)
+        itself = Shown(self.sample, f"{self.output}: {self.prediction:.3g}", "validation")
+        return (Gallery("The sample that is predicted", (itself,)), *found)
+
+    def frame(self, *, everyone: bool = False) -> pd.DataFrame:
+        """The samples that move the output most, in either direction; with `everyone=True` all samples.
+
+        Columns: id, label (where there are any), change (with its sign), functional (where known).
+        """
+        return self.table if everyone else self.table.iloc[: self.top]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The strongest changes as bars, the strongest on top."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        shown = self.frame()
+        change = shown["change"].to_numpy()
+        place = np.arange(len(shown))
+        axes.barh(place, change, color=["tab:blue" if value >= 0 else "tab:orange" for value in change])
+        labels = [f" ({label})" for label in shown["label"]] if "label" in shown else [""] * len(shown)
+        axes.set_yticks(place, [f"{name}{label}" for name, label in zip(shown["id"], labels, strict=True)], fontsize=7)
+        axes.invert_yaxis()
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.set(xlabel=f"what its being there adds to output {self.output} of sample {self.sample}")
+        return axes
+
+    def _pushing(self, sign: int) -> NDArray[np.intp]:
+        """The samples that push most in one direction."""
+        signed = sign * self.change[self.samples]
+        return self.samples[signed > 0][: self.top]
+
+    def _caption(self, at: int) -> str:
+        row = self.table.loc[at]
+        return f"{row['label']}, {row['change']:+.2g}" if "label" in row else f"{row['change']:+.2g}"
+
+
+def attribute(
+    scores: Scores, sample: int, *, probe: Probe | None = None, output: object = None, top: int = 20
+) -> Attribution:
+    """Which training samples pushed the prediction of a validation sample, and where: f_w − f_w₋ᵢ, with its sign.
+
+    For every training sample i this is what the output is after training on all samples, minus what it is after
+    training without i: exact for the linearized network, and positive where i pushes the output up.
+
+    `sample` is the position among the validation samples; to look at new samples, hand over a `probe` of them, made by
+    `scores.origin.run.linearization.probe(…)`. `output` is the class to look at by its name (by default the one that is
+    predicted), or the number of the output where there are no classes. Two classes that share one output f count as
+    two: 1 − f and f.
+
+    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.training import Converged
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 2.0, 5.0])
+    >>> scores = score_features(X, y, np.array([[1.0, 0.0]]), training=Converged())
+    >>> attribute(scores, 0).frame()[["id", "change"]]    # the mean of 0 and 2 is 1; the third has no say
+       id  change
+    0   0    -1.0
+    1   1     1.0
+    2   2     0.0
+    """
+    looked_at = scores.origin.probe if probe is None else probe
+    if looked_at is None:
+        raise InputError("there are no validation samples to look at; score with some, or hand over a probe")
+    if not 0 <= sample < looked_at.samples:
+        raise InputError(f"sample: there are samples 0 … {looked_at.samples - 1} to look at, got {sample}")
+    if top < 1:
+        raise InputError(f"top: expected at least 1, got {top}")
+    run, one = scores.origin.run, _only(looked_at, sample)
+    column, sign, name, prediction = _chosen(scores, run.outputs(one)[0], output)
+    change = np.empty(len(scores))
+    for numbers, moved in run.leave_out().output_changes(one):
+        change[numbers] = sign * moved[:, 0, column]
+    order = np.argsort(-np.abs(change), kind="stable")
+    frame = scores.frame()
+    table = frame[[part for part in ("id", "label") if part in frame]].assign(change=change)
+    if "functional" in frame:
+        table["functional"] = frame["functional"]
+    return Attribution(sample, name, prediction, change, order, table.iloc[order], top, probe is None)
+
+
+def _only(probe: Probe, sample: int) -> Probe:
+    """One sample of a probe."""
+    at = slice(sample, sample + 1)
+    targets = None if probe.targets is None else probe.targets[at]
+    rows = replace(probe.rows, source=probe.rows.source[at])
+    return replace(probe, rows=rows, initial=probe.initial[at], targets=targets)
+
+
+def _chosen(scores: Scores, outputs: Floats, output: object) -> tuple[int, float, str, float]:
+    """The column looked at, the sign that turns its change into that of the named output, its name, and its value."""
+    classes = Predictions.of(scores)
+    if classes is None:
+        if output is None and len(outputs) > 1:
+            raise InputError(f"output: the network has {len(outputs)} outputs; say which, 0 … {len(outputs) - 1}")
+        numbers = [str(number) for number in range(len(outputs))]
+        if output is not None and str(output) not in numbers:
+            raise InputError(f"output: expected a number from 0 to {len(outputs) - 1}, got {output!r}")
+        column = 0 if output is None else numbers.index(str(output))
+        return column, 1.0, numbers[column], float(outputs[column])
+    each = np.array([1 - outputs[0], outputs[0]]) if len(outputs) == 1 else outputs
+    if output is not None and str(output) not in classes.names:
+        raise InputError(f"output: there is no class {output!r}; there are {', '.join(classes.names)}")
+    number = int(each.argmax()) if output is None else classes.names.index(str(output))
+    name, value = classes.names[number], float(each[number])
+    if len(outputs) == 1:
+        return 0, 1.0 if number == 1 else -1.0, name, value
+    return number, 1.0, name, value

@@ -1,0 +1,195 @@
+"""Unique information averaged over random subsets of the data, in place of all of it.
+
+Given all other samples, each of two duplicates is worth nothing. Shapley's average asks instead what a sample adds to
+a random part of the data: first the size t of the part is drawn, 1 … n, each as likely, then the part T itself among
+those of this size that hold the sample; what counts is F-SI of the sample within T.
+
+One round draws a size and splits the samples at random into parts of this size (the last is filled up with samples of
+the others, which do not count there again). So every round gives one value for each sample, all rounds are alike and
+independent, and the standard error of the average is that of their spread. A part costs one eigendecomposition
+for all its samples; the Jacobian is never computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.space import Points
+from uniqueinfo.applications.subsets import Part, Subsets
+from uniqueinfo.errors import InputError
+from uniqueinfo.origin import Origin
+from uniqueinfo.progress import progress
+from uniqueinfo.scores import Scores
+from uniqueinfo.training import GradientDescent, GradientFlow, Training
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_LEAST = 10  # rounds before the spread is believed
+_PICTURES = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Shapley(Answer):
+    """Each sample's information averaged over random subsets, with its standard error."""
+
+    name = "shapley"
+    title = "What does each sample add to a random part of the data?"
+
+    average: Floats
+    standard_error: Floats
+    subsets: int
+    """How many random subsets each sample was looked at in."""
+    tolerance: float
+    training: Training
+    """How subsets were trained."""
+    table: pd.DataFrame
+
+    @property
+    def relative_error(self) -> float:
+        """The median over samples of the standard error over the average."""
+        return _relative_error(self.average, self.standard_error)
+
+    @property
+    def sentence(self) -> str:
+        """How sure the averages are, and how they compare with the information given all other samples."""
+        measure = "weight" if "weight" in self.table else "functional"
+        rank = self.table["average"].corr(self.table[measure], method="spearman")
+        reached = "" if self.relative_error <= self.tolerance else f", not the {self.tolerance:.0%} asked for"
+        flow = "; subsets were trained by gradient flow, as descent at this rate may diverge on some"
+        return (
+            f"Averaged over {self.subsets:,} random subsets each, with a standard error of {self.relative_error:.1%} "
+            f"(median{reached}); most is added by {self.table.iloc[0]['id']}. The rank correlation with the "
+            f"information given all other samples is {rank:.2f}"
+            f"{flow if isinstance(self.training, GradientFlow) else ''}."
+        )
+
+    def galleries(self) -> tuple[Gallery, ...]:
+        """The samples that add most."""
+        rows = self.table.iloc[:_PICTURES]
+        shown = (Shown(int(at), f"{row['id']}: {row['average']:.2g}") for at, row in rows.iterrows())  # type: ignore[call-overload]
+        return (Gallery("These add most to a random part of the data", tuple(shown)),)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per sample, the largest average first.
+
+        Columns: id, label (where there are any), average, standard_error, and the information given all other samples
+        (functional, or weight where there is no validation data).
+        """
+        return self.table
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Average over subsets against the information given all other samples."""
+        from matplotlib import pyplot
+
+        axes = ax if ax is not None else pyplot.subplots()[1]
+        given_all = self.table[self.table.columns[-1]]
+        axes.errorbar(given_all, self.table["average"], yerr=self.table["standard_error"], fmt=".", linewidth=0.6)
+        axes.set(xlabel="information given all other samples", ylabel="averaged over random subsets")
+        if given_all.min() > 0:
+            axes.set(xscale="log", yscale="log")
+        return axes
+
+
+def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed: int = 0) -> Shapley:
+    """Average over at most this many random subsets for each sample; stop once half the samples are sure enough.
+
+    A sample is sure enough when the standard error of its average is no more than `tolerance` of it. Without validation
+    samples the information in the weights is averaged. Subsets are trained by the algorithm of the scores; where a rate
+    of gradient descent might diverge on some subset (the mean over few samples can be steeper), all subsets are
+    trained by gradient flow of the same length.
+
+    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.training import Converged
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([2.0, 2.0, 2.0])   # two duplicates
+    >>> scores = score_features(X, y, np.eye(2), training=Converged())
+    >>> scores.functional                             # the other stands in for each
+    array([0., 0., 1.])
+    >>> shapley(scores, tolerance=0.05).average.round(1)  # without it in half of the subsets
+    array([0.5, 0.5, 1. ])
+    """
+    if subsets < 2:
+        raise InputError(f"subsets: expected at least 2, got {subsets}")
+    if not tolerance > 0:
+        raise InputError(f"tolerance: expected a share above 0, got {tolerance}")
+    origin = _stable(scores.origin)
+    draws = _rounds(origin, np.random.default_rng(seed))
+    total, squares = np.zeros((2, len(scores)))
+    with progress("Averaging over subsets", subsets, unit="subsets") as advance:
+        for count in range(1, subsets + 1):
+            found = next(draws)
+            total, squares = total + found, squares + found**2
+            average, error = _average(total, squares, count)
+            advance(1)
+            if count >= _LEAST and _relative_error(average, error) <= tolerance:
+                break
+    frame = scores.frame()
+    measure = "weight" if scores.functional is None else "functional"
+    table = frame[[name for name in ("id", "label") if name in frame]]
+    table = table.assign(average=average, standard_error=error, **{measure: frame[measure]})
+    table = table.sort_values("average", ascending=False, kind="stable")
+    return Shapley(average, error, count, tolerance, origin.run.training, table)
+
+
+def _rounds(origin: Origin, rng: np.random.Generator) -> Iterator[Floats]:
+    """One value of each sample's information within a random subset, over and over."""
+    parts, samples = Subsets(Part(origin.run, origin.probe)), origin.run.samples
+    while True:
+        size = int(rng.integers(1, samples + 1))
+        order = rng.permutation(samples)
+        found = np.empty(samples)
+        for start in range(0, samples, size):
+            counted = order[start : start + size]
+            others = rng.permutation(np.setdiff1d(order, counted))[: size - len(counted)]
+            found[counted] = within(parts, np.concatenate([counted, others]))[: len(counted)]
+        yield found
+
+
+def within(parts: Subsets, subset: Indices) -> Floats:
+    """Information of each sample of a subset given the others of it, in their order."""
+    part = parts.of(subset)
+    found = part.run.leave_out().measures(part.probe)
+    return found.weight if found.functional is None else found.functional
+
+
+def _stable(origin: Origin) -> Origin:
+    """The same, trained by gradient flow if descent at its rate may diverge on a subset or without one of its samples.
+
+    Of t samples the largest eigenvalue is at most t times the largest ‖P_i‖², and t/(t − 1) ≤ 2 where one has left.
+    """
+    training = origin.run.training
+    if not isinstance(training, GradientDescent) or training.loss == "sum":
+        return origin
+    points = Points.of_training(origin)
+    longest = max(float(points.read(part).square().sum(dim=1).max()) for part in points.parts())
+    if training.lr < training.largest_stable_rate(2 * longest, 1):
+        return origin
+    rate = training.lr / (1 - training.momentum)
+    flow = GradientFlow(rate, float(training.steps), weight_decay=training.weight_decay)
+    return replace(origin, run=origin.run.linearization.train(flow))
+
+
+def _average(total: Floats, squares: Floats, count: int) -> tuple[Floats, Floats]:
+    """The mean of `count` values, and its standard error, from their sum and the sum of their squares.
+
+    >>> _average(np.array([6.0]), np.array([14.0]), 3)        # of 1, 2, 3
+    (array([2.]), array([0.57735027]))
+    """
+    mean = total / count
+    variance = np.maximum(squares / count - mean**2, 0) * count / max(count - 1, 1)
+    return mean, np.sqrt(variance / count)
+
+
+def _relative_error(average: Floats, error: Floats) -> float:
+    known = average > 0
+    return float(np.median(error[known] / average[known])) if known.any() else 0.0
