@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format types pytest bench-core bench-jacobian bench-smoothing experiments clean
+.PHONY: demo test lint format types pytest bench-core bench-jacobian bench-smoothing bench-influence experiments clean
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -35,6 +35,10 @@ bench-jacobian: $(READY)
 
 bench-smoothing: $(READY)
 	$(BIN)/python -m benchmarks.smoothing
+
+# The same scores by influence functions.
+bench-influence: $(READY)
+	$(BIN)/python -m benchmarks.influence
 
 # Figures, tables and numbers of the paper's experiments, in results/.
 experiments: $(READY)
