@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ import uniqueinfo as ui
 from benchmarks.data import FOLDER
 from uniqueinfo.applications.selection import Selection
 from uniqueinfo.applications.subsets import Part
-from uniqueinfo.experiments.data import MNIST, Preparation, Prepared, imagenet, load
+from uniqueinfo.experiments.data import MNIST, Dataset, Preparation, Prepared, imagenet, load
 from uniqueinfo.experiments.networks import ResNet18, mlp
 from uniqueinfo.jacobian import Projection
 
@@ -46,7 +47,7 @@ class Case:
     projection: Projection | None = None
 
     def scores(self, kept: Indices | slice = slice(None)) -> ui.Scores:
-        data = load(self.data, FOLDER)
+        data = loaded(self.data)
         train, val = (data[part].draw(self.samples) for part in ("train", "val"))
         parts = [Prepared(part, self.preparation) for part in (train.take(kept), val)]
         return ui.score(self.model, *parts, training=TRAINING, projection=self.projection, progress=False)
@@ -77,6 +78,11 @@ def cases() -> Iterator[Case]:
     resnet = ResNet18(1, FOLDER / "resnet18_imagenet_backbone.npz").eval()
     what = "ResNet-18, cats v dogs at 64 pixels, n = m = 100, 500 coordinates"
     yield Case(what, resnet, "cats_dogs", 100, imagenet(64), range(95, 69, -5), ui.RandomCoordinates(500))
+
+
+@cache
+def loaded(name: str) -> Dataset[Any]:
+    return load(name, FOLDER)
 
 
 def rescored(scores: ui.Scores, counts: range) -> Iterator[Indices]:

@@ -33,7 +33,7 @@ def test_the_whole_group_is_what_training_without_it_loses(name: str) -> None:
     truth = retraining.leave_out(GIVEN.J, GIVEN.residual, GIVEN.J_val, GIVEN.residual_val, training, members)
     np.testing.assert_allclose(table["whole"], truth.functional, rtol=1e-7)
     np.testing.assert_allclose(table["whole_value"], truth.value, rtol=1e-7, atol=1e-12)
-    np.testing.assert_allclose(table["whole_per_sample"], truth.functional / [3, 5, 4], rtol=1e-7)
+    np.testing.assert_allclose(table["per_sample"], truth.functional / [3, 5, 4], rtol=1e-7)
 
 
 def test_means_and_counts_are_pandas_own() -> None:
@@ -89,7 +89,7 @@ def test_copies_carry_little_each_and_much_together() -> None:
     scores = ui.score_features(X, y, X, training=ui.Converged(1e-6))
     table = compare(scores, ["copies"] * 6 + ["others"] * 6).frame()
     copies = table[table["group"] == "copies"]
-    assert (copies["whole_per_sample"] > 100 * copies["information"]).all()
+    assert (copies["per_sample"] > 100 * copies["information"]).all()
 
 
 def test_without_validation_data_the_weights_are_compared() -> None:

@@ -8,6 +8,7 @@ import pytest
 from uniqueinfo.experiments import attribution
 from uniqueinfo.experiments.attribution import _Moved, _pearson
 from uniqueinfo.experiments.runner import Request
+from uniqueinfo.training import GradientDescent
 
 
 def test_the_correlation_is_numpys_over_all_pairs_of_the_chosen_rows() -> None:
@@ -30,7 +31,7 @@ def test_named_samples_move_a_wide_network_nearly_as_said(
 ) -> None:
     monkeypatch.setitem(attribution._SIZES, "small", {"samples": 12, "hidden": 512, "looked_at": 4})
     monkeypatch.setattr(attribution, "_TOP", 5)
-    monkeypatch.setattr(attribution, "_TRAINING", attribution.GradientDescent(lr=1e-4, steps=20))
+    monkeypatch.setattr(attribution, "_TRAINING", GradientDescent(lr=1e-4, steps=20))
     result = attribution.run(Request(data=made_up, work=tmp_path))
     assert len(result.table) == 4 * 5 + 4
     alone = result.table[~result.table["removed"].str.startswith("all")]

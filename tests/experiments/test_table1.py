@@ -19,7 +19,7 @@ from uniqueinfo.experiments import table1
 from uniqueinfo.experiments.runner import Request, reproduce
 from uniqueinfo.experiments.table1_cells import compute
 from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, Problem
-from uniqueinfo.training import GradientDescent
+from uniqueinfo.training import GradientDescent, GradientFlow
 
 
 def tiny(request: Request) -> Problem:
@@ -102,8 +102,10 @@ def test_fewer_steps_go_as_far_as_the_papers(column: Column) -> None:
         assert small.weight_decay == paper.weight_decay == (1.0 if decay else 0.0)
 
 
-def test_the_papers_scale_takes_the_papers_steps() -> None:
+def test_the_papers_scale_takes_the_papers_steps_and_its_formula() -> None:
     assert COLUMNS[0].training("paper", decay=False) == GradientDescent(0.001, 2000)
+    assert COLUMNS[0].scored("paper", decay=True) == GradientFlow(0.001, 2000, 1.0)
+    assert COLUMNS[0].scored("small", decay=True) == COLUMNS[0].training("small", decay=True)
 
 
 @pytest.mark.slow

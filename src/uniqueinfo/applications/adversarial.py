@@ -70,7 +70,7 @@ class Adversarial(Answer):
         for part, name in zip(logs, ("clean samples", "inputs"), strict=True):
             axes.hist(part, bins=list(bins), density=True, alpha=0.6, label=name)
         axes.set(xlabel="information, log₁₀", ylabel="density")
-        axes.legend()
+        axes.legend(loc="upper left")
         return axes
 
 

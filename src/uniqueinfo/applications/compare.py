@@ -36,6 +36,8 @@ class Compared(Answer):
     table: pd.DataFrame
     ratio: tuple[float, float, float]
     """Mean information of the first group over that of the second, with its 95 % interval."""
+    harmful: bool
+    """Whether the first group's samples make the validation loss worse: the interval of their mean value is below 0."""
     members: tuple[Indices, ...]
     """Positions of each group's samples, the most informative first."""
 
@@ -49,7 +51,7 @@ class Compared(Answer):
             found = f"No {self.by} stands out: a sample of {first} carries {times}."
         else:
             found = f"Samples of {first} carry the most information, on average {times}, which comes next."
-        if "value_high" in self.table and self.table["value_high"].iloc[0] < 0:
+        if self.harmful:
             found += f" But they make the validation loss worse: look at the labels of {first} before getting more."
         return found
 
@@ -57,26 +59,29 @@ class Compared(Answer):
         """One row per group.
 
         Columns: group, samples, information (mean of its samples') with low and high (95 %, bootstrap over samples);
-        value (mean) with value_low and value_high where validation labels are known; and, of the group as a whole,
-        whole (information lost when all of it leaves at once), whole_per_sample, and whole_value.
+        value (mean) where validation labels are known; and, of the group as a whole, whole (information lost when all
+        of it leaves at once), per_sample (the same over its size), and whole_value.
         """
         return self.table
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean information of the groups with intervals, and the whole group's share per sample."""
-        from matplotlib import pyplot
+        from matplotlib import pyplot, ticker
 
         axes = ax if ax is not None else pyplot.subplots()[1]
         at, mean = np.arange(len(self.table))[::-1], self.table["information"]
         spread = [(mean - self.table["low"]).fillna(0), (self.table["high"] - mean).fillna(0)]
         axes.errorbar(mean, at, xerr=spread, fmt="o", capsize=3, label="a sample leaves alone (mean, 95 %)")
-        if "whole_per_sample" in self.table:
+        if "per_sample" in self.table:
             label = "all leave together, per sample"
-            axes.plot(self.table["whole_per_sample"], at, "D", fillstyle="none", label=label)
+            axes.plot(self.table["per_sample"], at, "D", fillstyle="none", label=label)
         names = [f"{name} ({count:,})" for name, count in zip(self.table["group"], self.table["samples"], strict=True)]
         axes.set(yticks=at, yticklabels=names, xlabel="information", ylabel=self.by, xscale="log")
-        axes.margins(y=0.3)
-        axes.legend()
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:.2g}")
+        axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+        axes.margins(y=0.15)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
         return axes
 
     def galleries(self) -> tuple[Gallery, ...]:
@@ -111,25 +116,30 @@ def compare(
     members = [np.flatnonzero(groups.codes == code) for code in range(len(names))]
     rng = np.random.default_rng(seed)
     draws = np.stack([_bootstrap(information[at], resamples, rng) for at in members])
+    low, high = np.quantile(draws, _LEVELS, axis=1)
+    alone = sizes == 1  # one sample has no interval
     table: dict[str, Any] = {
         "group": names,
         "samples": sizes,
-        **_summary("information", "", information, members, draws),
+        "information": np.array([information[at].mean() for at in members]),
+        "low": np.where(alone, np.nan, low),
+        "high": np.where(alone, np.nan, high),
     }
     if scores.value is not None:
-        value_draws = np.stack([_bootstrap(scores.value[at], resamples, rng) for at in members])
-        table |= _summary("value", "value_", scores.value, members, value_draws)
+        table["value"] = np.array([scores.value[at].mean() for at in members])
     if whole:
         table |= _whole(scores, members, sizes)
     order = np.argsort(-np.asarray(table["information"]), kind="stable")
     first, second = order[:2]
     with np.errstate(divide="ignore", invalid="ignore"):  # a group without information: how many times is infinite
         ratio = np.divide(table["information"][first], table["information"][second])
-        low, high = np.nanquantile(draws[first] / draws[second], _LEVELS)
+        span = np.nanquantile(draws[first] / draws[second], _LEVELS)
+    value = None if scores.value is None else _bootstrap(scores.value[members[first]], resamples, rng)
     return Compared(
         name,
         pd.DataFrame(table).iloc[order].reset_index(drop=True),
-        (float(ratio), float(low), float(high)),
+        (float(ratio), float(span[0]), float(span[1])),
+        value is not None and float(np.quantile(value, _LEVELS[1])) < 0,
         tuple(members[group][np.argsort(-information[members[group]], kind="stable")] for group in order),
     )
 
@@ -162,21 +172,10 @@ def _bootstrap(values: Floats, resamples: int, rng: np.random.Generator) -> Floa
     ) / len(values)
 
 
-def _summary(name: str, prefix: str, values: Floats, members: list[Indices], draws: Floats) -> dict[str, Floats]:
-    """Mean and interval of each group; one sample alone has no interval."""
-    low, high = np.quantile(draws, _LEVELS, axis=1)
-    single = np.array([len(at) == 1 for at in members])
-    return {
-        name: np.array([values[at].mean() for at in members]),
-        f"{prefix}low": np.where(single, np.nan, low),
-        f"{prefix}high": np.where(single, np.nan, high),
-    }
-
-
 def _whole(scores: Scores, members: list[Indices], sizes: Indices) -> dict[str, Floats]:
     """What is lost when each group leaves at once."""
     origin = scores.origin
     found = origin.run.leave_out(members).measures(origin.probe, progress=True)
     information = found.weight if found.functional is None else found.functional
-    table = {"whole": information, "whole_per_sample": information / sizes}
+    table = {"whole": information, "per_sample": information / sizes}
     return table if found.value is None else table | {"whole_value": found.value}

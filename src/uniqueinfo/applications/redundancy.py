@@ -57,7 +57,8 @@ class Redundancy(Answer):
         for where, words in places.items():
             kinds = [f"{counts[where, kind]:,} {kind}" for kind in ("exact", "near") if (where, kind) in counts]
             if kinds:
-                said.append(f"{' and '.join(kinds)} duplicate pairs {words}")
+                pairs = "pair" if (self.table["where"] == where).sum() == 1 else "pairs"
+                said.append(f"{' and '.join(kinds)} duplicate {pairs} {words}")
         if not said:
             return "No two samples are duplicates of each other."
         conflicts = int(self.table["conflict"].fillna(False).sum()) if "conflict" in self.table else 0
@@ -97,7 +98,7 @@ class Redundancy(Answer):
         axes.set(
             xlabel="distance to the nearest other training sample", ylabel="samples", yscale="symlog", xlim=(0, None)
         )
-        axes.legend()
+        axes.legend(loc="upper left")
         return axes
 
     def _shown(self, rows: pd.DataFrame) -> tuple[Shown, ...]:

@@ -26,6 +26,7 @@ _DIMENSIONS = 20  # of the points that are clustered: the directions in which th
 _CLUSTERS = 10  # tried at most
 _MOST = 3000  # samples of a class that are clustered: the eigendecomposition grows with their cube
 _PICTURES = 24  # of each cluster
+_FEW = 5  # fewer samples than these are odd ones, no group
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +59,14 @@ class Subclasses(Answer):
 
     @property
     def sentence(self) -> str:
-        """Which cluster tells most, compared with its class."""
-        first = max(self.clusters, key=lambda cluster: cluster.information / self.usual[cluster.label])
+        """Which cluster of more than a few samples tells most, compared with its class."""
+        large = [cluster for cluster in self.clusters if len(cluster.members) >= _FEW] or self.clusters
+        first = max(large, key=lambda cluster: cluster.information / self.usual[cluster.label])
         times = first.information / self.usual[first.label]
         return (
             f"{len(self.clusters)} clusters in {len(self.usual)} {'class' if len(self.usual) == 1 else 'classes'}; the "
-            f"{len(first.members)} samples of cluster {first.number} of {first.label} carry {times:.1f} times the "
-            "information of an average sample of their class."
+            f"members of cluster {first.number} of {first.label} ({len(first.members)}) carry {times:.1f} times "
+            "the information of an average sample of their class."
         )
 
     def galleries(self) -> tuple[Gallery, ...]:
@@ -100,7 +102,7 @@ class Subclasses(Answer):
             times = [cluster.information / self.usual[label] for cluster in own]
             axes.scatter([len(cluster.members) for cluster in own], times, label=label)
         axes.set(xlabel="samples in the cluster", ylabel="mean information, times that of the class", ylim=(0, None))
-        axes.legend()
+        axes.legend(loc="upper right")
         return axes
 
     def score_against(self, hidden: Any) -> pd.DataFrame:

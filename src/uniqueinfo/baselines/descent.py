@@ -10,6 +10,7 @@ samples stands for all of them: under "sum" cᵢ = n/b whoever is missing, under
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,13 +23,14 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import batch_size, outputs_of
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.sources import Inputs, map_leaves
-from uniqueinfo.training import GradientDescent
+from uniqueinfo.training import GradientDescent, GradientFlow, Training
 
 Weights = dict[str, Tensor]
 DecayTo = Literal["start", "zero"]
 
 _WORTH_SHARING = 2e8  # samples × weights of a step; below it a step is mostly overhead, which copies can share
 _MOST_COPIES = 256
+_FINE = 0.1  # of 1/curvature: the step by which flow is followed
 _TRIED = 4  # samples whose pass is measured, to know how many fit
 
 
@@ -161,6 +163,16 @@ class Descent:
             return False
         with torch.no_grad():
             return torch.allclose(found, self._call(self.start, some), rtol=1e-4, atol=1e-5)
+
+
+def as_steps(training: Training, largest: float, samples: int) -> GradientDescent:
+    """The steps to take: descent's own, and for flow ones small beside the sharpest direction of the loss."""
+    if isinstance(training, GradientDescent):
+        return training
+    assert isinstance(training, GradientFlow)
+    filter = training.filter(samples)
+    steps = max(1, math.ceil(filter.horizon * (largest + filter.decay) / _FINE))
+    return GradientDescent(training.lr * training.time / steps, steps, training.weight_decay, loss=training.loss)
 
 
 def _laid(tensor: Tensor) -> Tensor:

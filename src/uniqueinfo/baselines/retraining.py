@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from uniqueinfo.baselines.descent import DecayTo, Descent, Weights
+from uniqueinfo.baselines.folder import Folder
 from uniqueinfo.data import as_samples
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import replacing
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.memory import as_bytes
@@ -32,8 +32,6 @@ from uniqueinfo.progress import progress as bar
 from uniqueinfo.training import GradientDescent
 
 Floats = NDArray[np.float64]
-
-_SETTINGS = "retraining.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +130,7 @@ def retrain(
             "watch": list(watch),
             "copies": side,
         }
-        kept = None if folder is None else _Folder(Path(folder), settings)
+        kept = None if folder is None else Folder(Path(folder), settings)
         found = _all(descent, left, look, list(watch), side, kept, progress)
     targets = None if others is None or others.labels is None else others.targets(outputs)
     return _measures(left, found, targets)
@@ -144,7 +142,7 @@ def _all(
     look: Any,
     watch: Sequence[int],
     side: int,
-    kept: _Folder | None,
+    kept: Folder | None,
     show: bool,
 ) -> dict[str, Any]:
     """Train with all samples, then without each group, `side` copies at once."""
@@ -171,7 +169,7 @@ def _all(
 
 
 def _with_all(
-    descent: Descent, look: Any, watch: Sequence[int], kept: _Folder | None
+    descent: Descent, look: Any, watch: Sequence[int], kept: Folder | None
 ) -> tuple[Weights, dict[str, NDArray[Any]]]:
     """The weights after training with all samples, and what was seen of it."""
     saved = None if kept is None else kept.read("all")
@@ -218,36 +216,6 @@ def _measures(groups: tuple[tuple[int, ...], ...], found: Mapping[str, Any], tar
     return Retrained(
         groups, found["weight"], functional, value, after, without, found["trained"], found["seconds"], found["watched"]
     )
-
-
-class _Folder:
-    """Finished copies on disk, each file whole or not there; refused to another run."""
-
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / _SETTINGS
-        if path.is_file():
-            before = json.loads(path.read_text(encoding="utf-8"))
-            other = [name for name in settings if before.get(name) != settings[name]]
-            if other:
-                raise InputError(f"folder {folder}: holds retrainings with another {other[0]}; name another folder")
-            return
-        if any(folder.iterdir()):
-            raise InputError(f"folder {folder}: holds other things and no retrainings; name a new or empty folder")
-        with replacing(path) as beside:
-            beside.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-
-    def read(self, name: str) -> dict[str, NDArray[Any]] | None:
-        path = self._folder / f"{name}.npz"
-        if not path.is_file():
-            return None
-        with np.load(path, allow_pickle=False) as arrays:
-            return dict(arrays)
-
-    def write(self, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-        with replacing(self._folder / f"{name}.npz") as beside, beside.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
 
 
 def _groups(samples: Any, groups: Any, count: int) -> tuple[tuple[int, ...], ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,13 +15,14 @@ from torch import nn
 
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.baselines.agreement import Agreement, pearson, spearman
+from uniqueinfo.baselines.descent import as_steps
 from uniqueinfo.baselines.retraining import Retrained, retrain
 from uniqueinfo.errors import InputError
 from uniqueinfo.networks import LinearizedNetwork, linearize, score
 from uniqueinfo.origin import Origin
 from uniqueinfo.plain import plain
 from uniqueinfo.scores import Scores
-from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Training, from_settings
+from uniqueinfo.training import Converged, GradientDescent, Training, from_settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,6 @@ Floats = NDArray[np.float64]
 
 _FEWEST = 10  # samples to retrain for: below, an interval says nothing
 _TIMES = 20  # at which the network's outputs are compared with the linearized ones
-_FINE = 0.1  # of 1/curvature: the step by which flow is followed
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +163,7 @@ def validate(
         raise InputError("scores: only those of a whole network with all of its outputs can be retrained for")
     known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
     chosen = _chosen(samples, known["functional"], seed)
-    algorithm = _steps_of(run.training, run.system.largest, run.samples)
+    algorithm = as_steps(run.training, run.system.largest, run.samples)
     times = np.unique(np.geomspace(1, algorithm.steps, _TIMES).round().astype(np.intp))
     truth = retrain(
         model,
@@ -210,16 +209,6 @@ def _distance(origin: Origin, algorithm: GradientDescent, times: NDArray[np.intp
         moved = np.linalg.norm(linearized - start)
         found.append(np.linalg.norm(outputs - linearized) / moved if moved > 0 else 0.0)
     return np.array(found)
-
-
-def _steps_of(training: Training, largest: float, samples: int) -> GradientDescent:
-    """The steps to take: descent's own, and for flow ones small beside the sharpest direction of the loss."""
-    if isinstance(training, GradientDescent):
-        return training
-    assert isinstance(training, GradientFlow)
-    filter = training.filter(samples)
-    steps = max(1, math.ceil(filter.horizon * (largest + filter.decay) / _FINE))
-    return GradientDescent(training.lr * training.time / steps, steps, training.weight_decay, loss=training.loss)
 
 
 def _chosen(samples: int | Iterable[int], functional: Floats | None, seed: int) -> NDArray[np.intp]:

@@ -27,6 +27,7 @@ class _Look(Job):
         """The training samples of the job, held-out ones left out, and the new inputs."""
         train, _, _ = super().read()
         found = read(self.inputs, self.reading, labelled=False)
+        assert train.labels is not None
         check_known(self.inputs, found.labels, train.labels)
         return train, found, found.notes
 

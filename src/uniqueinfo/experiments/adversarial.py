@@ -12,8 +12,6 @@ their right labels and with those that the network predicts.
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,12 +19,13 @@ import pandas as pd
 import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from uniqueinfo.applications.adversarial import adversarial
 from uniqueinfo.applications.attacks import fgsm, pgd
 from uniqueinfo.experiments import drawing, paper
-from uniqueinfo.experiments.data import Dataset, Part, Preparation, load
+from uniqueinfo.experiments.attacked import Attack, Normalized, Photos, attack_all
+from uniqueinfo.experiments.data import Dataset, Preparation, load
 from uniqueinfo.experiments.intervals import Interval, ratio_of_means
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request, Result
@@ -42,20 +41,7 @@ Indices = NDArray[np.intp]
 
 _EPSILON, _SHARE, _DRAWS = 0.01, 0.1, 5
 _LR, _TIME = 0.001, 1000
-_EPOCHS, _BATCH, _TUNING = 10, 20, 0.003
-_ATTACKS = {"FGSM": fgsm, "PGD": pgd}
-
-
-@dataclass(frozen=True, eq=False)
-class _Photos:
-    """Photographs as pixels from 0 to 1, clean and attacked, and how well the fine-tuned copy knows them."""
-
-    train: Tensor
-    labels: NDArray[np.int64]
-    val: Tensor
-    val_labels: NDArray[np.int64]
-    attacked: dict[str, Tensor]
-    known: dict[str, float]
+_ATTACKS: dict[str, Attack] = {"FGSM": fgsm, "PGD": pgd}
 
 
 def run(request: Request) -> Result:
@@ -65,7 +51,7 @@ def run(request: Request) -> Result:
     train, val = paper.halves(data, sizes.samples)
     preparation = RESNET18.preparation(sizes.pixels)
     network = RESNET18.build(request, 1, sizes.pixels)
-    photos = _attacked(network, train, val, preparation, request.seed)
+    photos = attack_all(network, train, val, preparation, _ATTACKS, _EPSILON, request.seed)
     linearization = _linearized(network, photos, preparation, sizes.per_layer, request)
     rng = np.random.default_rng(request.seed)
     n = len(photos.labels)
@@ -103,62 +89,11 @@ def run(request: Request) -> Result:
     )
 
 
-def _attacked(network: nn.Module, train: Part[Any], val: Part[Any], preparation: Preparation, seed: int) -> _Photos:
-    """Every training photograph, attacked through a fine-tuned copy."""
-    pixels = Preparation((0.0,) * 3, (1.0,) * 3, preparation.size)
-    clean, others = pixels.all(train.inputs), pixels.all(val.inputs)
-    tuned = nn.Sequential(_Normalized(preparation), _fine_tuned(network, preparation, clean, train.labels, seed)).eval()
-    attacked = {name: attack(tuned, clean, train.labels, _EPSILON) for name, attack in _ATTACKS.items()}
-    named = {"clean": clean, **attacked}
-    known = {name: _accuracy(tuned, photos, train.labels) for name, photos in named.items()}
-    return _Photos(clean, train.labels, others, val.labels, attacked, known)
-
-
-class _Normalized(nn.Module):
-    """Pixels from 0 to 1 as a network expects them."""
-
-    def __init__(self, preparation: Preparation) -> None:
-        super().__init__()
-        self.mean, self.deviation = (
-            torch.tensor(part)[:, None, None] for part in (preparation.mean, preparation.deviation)
-        )
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        normalized: Tensor = (pixels - self.mean) / self.deviation
-        return normalized
-
-
-def _fine_tuned(
-    network: nn.Module, preparation: Preparation, pixels: Tensor, labels: NDArray[np.int64], seed: int
-) -> nn.Module:
-    """A copy whose last block and layer are trained towards 0 and 1; statistics of batches stay as they are."""
-    tuned = copy.deepcopy(network).eval()
-    for name, parameter in tuned.named_parameters():
-        parameter.requires_grad_(name.startswith(("layer4.1.", "fc.")))
-    free = [parameter for parameter in tuned.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.SGD(free, lr=_TUNING, momentum=0.9)
-    inputs, targets = _Normalized(preparation)(pixels), torch.from_numpy(labels).float()[:, None]
-    generator = torch.Generator().manual_seed(seed)
-    for _ in range(_EPOCHS):
-        for batch in torch.split(torch.randperm(len(inputs), generator=generator), _BATCH):
-            optimizer.zero_grad()
-            loss = (tuned(inputs[batch]) - targets[batch]).square().mean() / 2
-            loss.backward()
-            optimizer.step()
-    return tuned
-
-
-def _accuracy(network: nn.Module, pixels: Tensor, labels: NDArray[np.int64]) -> float:
-    with torch.no_grad():
-        outputs = torch.cat([network(part) for part in torch.split(pixels, _BATCH)])[:, 0].numpy()
-    return float(((outputs > 0.5) == (labels == 1)).mean())
-
-
 def _linearized(
-    network: nn.Module, photos: _Photos, preparation: Preparation, per_layer: int, request: Request
+    network: nn.Module, photos: Photos, preparation: Preparation, per_layer: int, request: Request
 ) -> LinearizedNetwork:
     """Clean photographs first, then those of each attack; their rows are computed once for all draws."""
-    normalized = _Normalized(preparation)
+    normalized = Normalized(preparation)
     inputs = normalized(torch.cat([photos.train, *photos.attacked.values()]))
     labels = np.tile(photos.labels, 1 + len(photos.attacked))
     folder = None if request.work is None else request.work / f"rows-adversarial-{request.scale}-{request.seed}"
@@ -171,7 +106,7 @@ def _linearized(
     )
 
 
-def _information(linearization: LinearizedNetwork, photos: _Photos, attacked: Indices, attack: int) -> Floats:
+def _information(linearization: LinearizedNetwork, photos: Photos, attacked: Indices, attack: int) -> Floats:
     """F-SI of every training sample, these of them attacked."""
     n = len(photos.labels)
     at = np.arange(n)
@@ -194,7 +129,7 @@ def _score(linearization: LinearizedNetwork, train: Indices, val: Indices) -> Sc
 
 
 def _against_clean(
-    linearization: LinearizedNetwork, photos: _Photos, attacked: Indices, attack: int
+    linearization: LinearizedNetwork, photos: Photos, attacked: Indices, attack: int
 ) -> tuple[float, float]:
     """AUROC of attacked photographs among clean ones, none of them in the reference: with labels, and without."""
     assert linearization.rows is not None
@@ -222,7 +157,7 @@ def _auroc(attacked: Floats, clean: Floats) -> float:
     return float(wins.mean())
 
 
-def _claims(table: pd.DataFrame, drawn: dict[str, list[Floats]], chosen: list[Indices], photos: _Photos) -> list[Claim]:
+def _claims(table: pd.DataFrame, drawn: dict[str, list[Floats]], chosen: list[Indices], photos: Photos) -> list[Claim]:
     claims = []
     for attack, informations in drawn.items():
         ratio = ratio_of_means(*_split(informations, chosen))
@@ -261,7 +196,8 @@ def _split(informations: list[Floats], chosen: list[Indices]) -> tuple[Floats, F
 
 def _figure(drawn: dict[str, list[Floats]], chosen: list[Indices]) -> Figure:
     figure = Figure(figsize=(11, 3.8), layout="constrained")
-    for ax, (attack, informations) in zip(figure.subplots(1, len(drawn)), drawn.items(), strict=True):
+    axes = figure.subplots(1, len(drawn), squeeze=False)[0]
+    for ax, (attack, informations) in zip(axes, drawn.items(), strict=True):
         attacked, clean = _split(informations, chosen)
         drawing.histogram(ax, {"clean": clean, "attacked": attacked}, density=True)
         ax.set_title(attack, loc="left", fontsize=11)

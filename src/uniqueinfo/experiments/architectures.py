@@ -32,6 +32,7 @@ _PAPER = {("ResNet-50", "DenseNet-121"): "≈ 0.45"}
 class _Scored:
     title: str
     information: NDArray[np.float64]
+    accuracy: Claim | None = None
 
 
 def run(request: Request) -> Result:
@@ -48,7 +49,9 @@ def run(request: Request) -> Result:
             continue
         preparation = network.preparation(sizes.pixels)
         linearization = paper.linearized(model, train, val, preparation, sizes.per_layer, request.work)
-        whole.append(_Scored(network.title, paper.functional(linearization, _LR, _STEPS)[0]))
+        (information,) = paper.functional(linearization, _LR, _STEPS)
+        accuracy = paper.accuracy_claim(network.title, linearization, _LR, _STEPS)
+        whole.append(_Scored(network.title, information, accuracy))
         heads.append(_Scored(f"{network.title}, last layer", _head(network, request, sizes, train, val)))
     found = whole + heads
     return Result(
@@ -77,7 +80,7 @@ def _head(
 
 def _claims(whole: list[_Scored], heads: list[_Scored], absent: list[tuple[str, InputError]]) -> list[Claim]:
     claims = [_claim(a, b, "> 0: significantly correlated") for a, b in combinations(whole, 2)]
-    claims += [_claim(a, b, None) for a, b in zip(whole, heads, strict=True)]
+    claims += [_claim(a, b, None) for a, b in (*zip(whole, heads, strict=True), *combinations(heads, 2))]
     for a, b in combinations(whole, 2):
         shared = len(np.intersect1d(_top(a), _top(b)))
         chance = _TOP**2 / len(a.information)
@@ -90,6 +93,7 @@ def _claims(whole: list[_Scored], heads: list[_Scored], absent: list[tuple[str, 
                 note=f"holds where chance gives as many in less than 5 % of draws; chance gives {chance:.2g}",
             )
         )
+    claims += [one.accuracy for one in whole if one.accuracy is not None]
     return claims + [not_run(f"{title} against the others", why, _paper_for(title)) for title, why in absent]
 
 

@@ -120,10 +120,11 @@ def _moved(network: torch.nn.Module, known: Any, looked_at: Any, request: Reques
 
 
 def _pearson(said: Floats, real: Floats, at: Floats) -> Floats:
-    """Pearson's correlation over all pairs of the chosen rows, for each choice (…, rows)."""
+    """Pearson's correlation over all pairs of the chosen rows, for each choice (…, rows); 0 where nothing differs."""
     x, y = (values[at.astype(np.intp)].reshape(*at.shape[:-1], -1) for values in (said, real))
     x, y = (values - values.mean(axis=-1, keepdims=True) for values in (x, y))
-    found: Floats = (x * y).sum(axis=-1) / np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
+    spread = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
+    found: Floats = np.divide((x * y).sum(axis=-1), spread, out=np.zeros_like(spread), where=spread > 0)
     return found
 
 

@@ -49,6 +49,7 @@ class _Found:
     dataset: Dataset[Pictures]
     train: Part[Pictures]
     scores: Scores
+    accuracy: Claim
 
     @property
     def information(self) -> NDArray[np.float64]:
@@ -67,7 +68,7 @@ def run(request: Request) -> Result:
     return Result(
         table=pd.concat([_frame(one) for one in found], ignore_index=True),
         figures={one.task.dataset: _figure(one) for one in found},
-        claims=[claim for one in found for claim in _CLAIMS[one.task.dataset](one)],
+        claims=[claim for one in found for claim in (*_CLAIMS[one.task.dataset](one), one.accuracy)],
         settings={**sizes.settings(), **{t.dataset: f"η = {t.lr:g}, t = {t.steps}, mean loss" for t in _TASKS}},
         data={one.dataset.name: one.dataset.fingerprint for one in found},
         captions={one.task.dataset: _caption(one) for one in found},
@@ -81,7 +82,8 @@ def _score(task: _Task, request: Request, sizes: paper.Sizes) -> _Found:
     else:
         linearization = paper.resnet(dataset, request, sizes)
     train, _ = paper.halves(dataset, linearization.samples)
-    return _Found(task, dataset, train, paper.scored(linearization, task.lr, task.steps))
+    accuracy = paper.accuracy_claim(task.title, linearization, task.lr, task.steps)
+    return _Found(task, dataset, train, paper.scored(linearization, task.lr, task.steps), accuracy)
 
 
 def _digits(task: _Task, request: Request, sizes: paper.Sizes) -> int:

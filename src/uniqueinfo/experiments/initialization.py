@@ -36,7 +36,7 @@ def run(request: Request) -> Result:
     return Result(
         table=pd.DataFrame({"name": train.names, **{f"head {n}": row for n, row in enumerate(information)}}),
         figures={"initialization": _figure(information)},
-        claims=_claims(information),
+        claims=[*_claims(information), paper.accuracy_claim("the last head", linearization, _LR, _STEPS)],
         settings={"lr": _LR, "steps": _STEPS, "loss": "mean", "heads": len(information), **sizes.settings()},
         data={dataset.name: dataset.fingerprint},
         captions={

@@ -28,7 +28,7 @@ def run(request: Request) -> Result:
     return Result(
         table=table,
         figures={"lengths": _figure(scores)},
-        claims=_claims(scores),
+        claims=[*_claims(scores), paper.accuracy_claim("ResNet-18, t = 1000", linearization, _LR, 1000)],
         settings={"lr": _LR, "steps": list(_STEPS), "loss": "mean", **sizes.settings()},
         data={dataset.name: dataset.fingerprint},
         captions={

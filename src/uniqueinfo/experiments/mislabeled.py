@@ -9,6 +9,7 @@ network has learnt the wrong labels too.
 MNIST is learnt by the paper's MLP, from fresh weights for each seed, once with pixels normalized as in the paper and
 once with pixels from 0 to 1, for which the bounds below were set and training is slower; photographs by a linear head
 on the frozen features of ResNet-18, where the paper fine-tunes the whole network. Seeds draw which labels are wrong.
+At small scale there are about as many photographs as features, where a head trained for long is at its worst.
 """
 
 from __future__ import annotations

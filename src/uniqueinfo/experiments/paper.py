@@ -20,7 +20,7 @@ from torch import nn
 from uniqueinfo.experiments import networks
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Pictures, Preparation, Prepared
 from uniqueinfo.experiments.pretrained import RESNET18
-from uniqueinfo.experiments.runner import Request
+from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.jacobian import OutputSketch, RandomCoordinates
 from uniqueinfo.jacobian.guard import fingerprint
 from uniqueinfo.networks import LinearizedNetwork, linearize
@@ -116,6 +116,12 @@ def accuracy(linearization: LinearizedNetwork, lr: float, steps: float) -> float
     if outputs.shape[1] == 1:
         return float(((outputs > 0.5) == (wanted > 0.5)).mean())
     return float((outputs.argmax(axis=1) == wanted.argmax(axis=1)).mean())
+
+
+def accuracy_claim(title: str, linearization: LinearizedNetwork, lr: float, steps: float) -> Claim:
+    """How good the network is whose information is told: a poor one says little about another."""
+    found = accuracy(linearization, lr, steps)
+    return Claim(f"{title}: validation accuracy of the linearized network", found, note="no claim of the paper")
 
 
 def scored(linearization: LinearizedNetwork, lr: float, steps: float) -> Scores:

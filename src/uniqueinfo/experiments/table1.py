@@ -36,7 +36,7 @@ def run(request: Request) -> Result:
     return Result(
         table=pd.DataFrame([row for cell in cells for row in _rows(cell, request)]),
         figures={"table1": figure(cells)},
-        claims=[claim for cell in cells for claim in _claims(cell, request.seed)] + _not_run(),
+        claims=[claim for cell in cells for claim in _claims(cell, request)] + _not_run(),
         settings={_name(cell): cell.facts | _effort(cell, request) for cell in cells},
         data={cell.column.key: cell.facts["data"] for cell in cells},
         captions={
@@ -75,14 +75,15 @@ def _rows(cell: Cell, request: Request) -> list[dict[str, Any]]:
     return found
 
 
-def _claims(cell: Cell, seed: int) -> list[Claim]:
-    claims = []
-    published_failure = cell.column.key == "cnn"
+def _claims(cell: Cell, request: Request) -> list[Claim]:
+    claims, seed = [], request.seed
+    # the published failure is reported as it comes out; a shorter training is no match for the paper's figure
+    comparable = cell.column.key != "cnn" and cell.column.effort[request.scale].share == 1
     for measure in _MEASURES:
         for method in _METHODS:
             found = pearson(*cell.pair(measure, method), seed=seed)
             paper = cell.column.paper.get((measure, method, cell.decay))
-            judged = method == "linearization" and paper is not None and not published_failure
+            judged = method == "linearization" and paper is not None and comparable
             holds = found.high >= paper if judged and paper is not None else None
             claims.append(_claim(f"{_name(cell)}: {measure}, {method}", found, paper, holds))
             if cell.column.key == "mlp" and not cell.decay and method == "linearization":

@@ -67,7 +67,7 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
     def linear() -> dict[str, Any]:
         started = time.process_time()
         lin = linearize(problem.network, problem.train, problem.val, projection=None, device=_device())
-        found = lin.train(training).leave_out().measures(lin.validation)
+        found = lin.train(column.scored(request.scale, decay)).leave_out().measures(lin.validation)
         taken = time.process_time() - started
         return {"weights": found.weight, "predictions": found.functional, "seconds": taken} | {
             "largest": lin.system.largest / n
