@@ -36,7 +36,12 @@ def effects(model: nn.Module, train: tuple[Tensor, Tensor], val: Tensor, columns
     peer, projectors = import_module("trak"), import_module("trak.projectors")
     width = sum(parameter.numel() for parameter in model.parameters())
     projector = projectors.BasicProjector(
-        grad_dim=width, proj_dim=columns, seed=0, proj_type="rademacher", device="cpu"
+        grad_dim=width,
+        proj_dim=columns,
+        seed=0,
+        proj_type="rademacher",
+        device="cpu",
+        block_size=columns // 2,  # a single block is not made again once traker has freed it
     )
     n, m, state = len(train[0]), len(val), model.state_dict()
     with tempfile.TemporaryDirectory() as folder:

@@ -46,6 +46,15 @@ def _initial(origin: object) -> np.ndarray:
     return found
 
 
+def test_a_run_of_a_relative_path_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    np.savez(tmp_path / "data.npz", X=X, y=(X[:, 0] > 0).astype(int))
+    monkeypatch.chdir(tmp_path)
+    prepared = Job(Path("data.npz"), ModelChoice("linear")).prepare()
+    prepared.score(Run.open(Path("run"), prepared.record()))
+    assert ui.load("run").origin.run.samples == len(prepared.train)
+
+
 def test_data_that_changed_is_refused(run: Run) -> None:
     path = Path(run.record["paths"]["train"])
     with np.load(path) as file:

@@ -155,6 +155,13 @@ def test_pgd_raises_the_loss_at_least_as_much_as_fgsm_within_the_same_bounds() -
     assert losses[0] < losses[1] <= losses[2]
 
 
+def test_a_network_that_has_diverged_is_refused() -> None:
+    model = _network()
+    nn.init.constant_(next(model.parameters()), torch.nan)
+    with pytest.raises(ui.InputError, match="gives NaN or infinity"):
+        fgsm(model, torch.rand(2, 6), [0, 1], 0.1)
+
+
 def test_attacks_leave_the_network_as_it_was() -> None:
     model = _network()
     before = [p.clone() for p in model.parameters()]

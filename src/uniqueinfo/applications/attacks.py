@@ -89,6 +89,8 @@ def _attack(
     for _ in range(steps):
         x = x.clone().requires_grad_()
         loss = (outputs_of(model(x)).reshape(len(x), -1) - targets).square().sum() / 2
+        if not torch.isfinite(loss):
+            raise InputError("model: gives NaN or infinity for some input, so there is no direction to attack in")
         (slope,) = torch.autograd.grad(loss, x)
         x = x.detach() + step * slope.sign()
         x = torch.clamp(x, inputs - epsilon, inputs + epsilon).clamp(least, most)

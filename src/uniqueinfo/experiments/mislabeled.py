@@ -7,9 +7,10 @@ training times: the automatic one, the paper's, and one a thousand times longer 
 network has learnt the wrong labels too.
 
 MNIST is learnt by the paper's MLP, from fresh weights for each seed, once with pixels normalized as in the paper and
-once with pixels from 0 to 1, for which the bounds below were set and training is slower; photographs by a linear head
-on the frozen features of ResNet-18, where the paper fine-tunes the whole network. Seeds draw which labels are wrong.
-At small scale there are about as many photographs as features, where a head trained for long is at its worst.
+once, added after two of the bounds below were missed so, with pixels from 0 to 1, where training is slower and all are
+kept. Photographs are learnt by a linear head on the frozen features of ResNet-18, where the paper fine-tunes the whole
+network. Seeds draw which labels are wrong. At small scale there are about as many photographs as features, where a head
+trained for long is at its worst.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ EXPERIMENTS = {
     "summarize": "test accuracy after removing the least informative samples",
     "transfer": "the same, scores from one network and accuracy of another",
     "subclasses": "a rare sub-class carries more information: cats among pets",
+    "duplicates": "duplicates planted among digits, found in kernel space",
+    "attribution": "predictions moved as said by really removing the named samples",
     "adversarial": "adversarial examples carry more information",
     "sentiment": "informative film reviews, and their length",
     "architectures": "information under different networks",

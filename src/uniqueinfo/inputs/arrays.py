@@ -57,10 +57,10 @@ def read_npy(path: Path, reading: Reading) -> Data:
 
 def read_idx(path: Path, reading: Reading) -> Data:
     """Pictures; labels come from the file beside it whose name has labels for images (and idx1 for idx3)."""
-    inputs, beside = _idx(path), _labels_beside(path)
+    inputs, beside = idx_array(path), _labels_beside(path)
     if inputs.ndim < 2:
         raise InputError(f"{path}: holds one number per sample, which are labels; name the file of the images")
-    labels = None if beside is None else _idx(beside)
+    labels = None if beside is None else idx_array(beside)
     return _data(path, inputs, labels, None, None, (path,) if beside is None else (path, beside), reading)
 
 
@@ -156,7 +156,8 @@ def _npy(path: Path) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _idx(path: Path) -> NDArray[Any]:
+def idx_array(path: Path) -> NDArray[Any]:
+    """The array of an IDX file, gzipped or not."""
     try:
         with _opened(path) as file:
             content = file.read()

@@ -89,7 +89,7 @@ def fingerprint(files: Iterable[Path]) -> str:
         for path in paths:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-                sha.update(f"{path.parent.name}/{path.name} {digest}\n".encode())
+                sha.update(f"{path.resolve().parent.name}/{path.name} {digest}\n".encode())
                 advance(file.tell())
     return sha.hexdigest()
 
