@@ -24,7 +24,8 @@ _HEAD = """# The paper, reproduced
 Every table and figure of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
 ICLR 2021) that real data could be had for, each made by one command, with the paper's figures beside ours. Intervals
 are of 95 %, by the test each line names. This page is written by `uniqueinfo reproduce --gallery`, from what the runs
-left behind; nothing in it is typed by hand.
+left behind; nothing in it is typed by hand. Times are of the last run, which does not compute again what an earlier one
+kept.
 """
 
 
