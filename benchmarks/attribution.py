@@ -38,7 +38,7 @@ from uniqueinfo.baselines.agreement import (
     random_subsets,
 )
 from uniqueinfo.baselines.gradients import tracin
-from uniqueinfo.baselines.influence import ConjugateGradients, LiSSA, influence
+from uniqueinfo.baselines.influence import ConjugateGradients, Kind, LiSSA, influence
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.baselines.trak import trak
 from uniqueinfo.experiments.networks import mlp
@@ -47,7 +47,11 @@ Floats = NDArray[np.float64]
 
 TRAINING = GradientDescent(lr=0.002, steps=300)
 LISSA = LiSSA()  # the paper's settings
-GRADIENTS = ConjugateGradients(damping=LISSA.damping * LISSA.scale, tolerance=1e-2)  # the system LiSSA solves
+SOLVED: tuple[tuple[ConjugateGradients, Kind], ...] = (
+    (ConjugateGradients(damping=LISSA.damping * LISSA.scale, tolerance=1e-2), "hessian"),  # the system LiSSA solves
+    # Stopping after a time damps like one over it; the Hessian itself may have directions more negative than that.
+    (ConjugateGradients(damping=1 / (TRAINING.lr * TRAINING.steps), tolerance=1e-2), "gauss-newton"),
+)
 EVERY = 30  # steps between TracIn's checkpoints
 SKETCHES = (32, 128)  # columns TRAK projects to: well below the number of samples, as its inverse has no damping
 
@@ -168,8 +172,10 @@ def compared(task: Task, truth: Truth) -> Iterator[Found]:
     methods: dict[str, Callable[[Task], Floats]] = {
         "linearization, leave-one-out": left_out,
         f"TracIn, {len(task.states)} checkpoints": traced,
-        f"influence functions, {GRADIENTS}": influenced,
     }
+    for solver, kind in SOLVED:
+        name = f"influence functions, {kind}, conjugate gradients, damping {solver.damping:.3g}"
+        methods[name] = partial(influenced, solver=solver, kind=kind)
     for columns in SKETCHES:
         methods[f"TRAK (ours), 1 network, {columns} columns"] = partial(our_trak, columns=columns)
         if traker.is_here():
@@ -221,8 +227,8 @@ def traced(task: Task) -> Floats:
     return found[..., 0]
 
 
-def influenced(task: Task) -> Floats:
-    found = influence(task.trained, task.train, task.X_val, solver=GRADIENTS).output_changes
+def influenced(task: Task, solver: ConjugateGradients, kind: Kind) -> Floats:
+    found = influence(task.trained, task.train, task.X_val, solver=solver, curvature=kind).output_changes
     assert found is not None
     return found[..., 0]
 
