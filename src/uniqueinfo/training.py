@@ -216,6 +216,14 @@ class GradientDescent:
         curvature = rate * (largest + decay)
         return 2 * (1 + self.momentum) / curvature if curvature > 0 else math.inf
 
+    def flow(self) -> GradientFlow:
+        """Gradient flow of the same length, which is stable whatever the data.
+
+        >>> GradientDescent(lr=0.1, steps=50, momentum=0.5).flow()
+        GradientFlow(lr=0.2, time=50.0, weight_decay=0.0, loss='mean')
+        """
+        return GradientFlow(self.lr / (1 - self.momentum), float(self.steps), self.weight_decay, self.loss)
+
 
 @dataclass(frozen=True)
 class GradientFlow:

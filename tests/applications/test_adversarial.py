@@ -176,3 +176,14 @@ def test_attacks_leave_the_network_as_it_was() -> None:
 def test_bad_attacks_are_named(epsilon: float, labels: list[int], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
         fgsm(_network(), torch.rand(2, 6), labels, epsilon)
+
+
+def test_an_input_that_would_make_descent_diverge_is_measured_by_flow() -> None:
+    given = problem(20, 1, 5)
+    training = ui.GradientDescent(lr=0.05, steps=50)
+    scores = ui.score_jacobian(given.J, given.residual, given.J_val, training=training)
+    far = scores.origin.run.linearization.probe(200 * given.J_val[:2], given.residual_val[:2])
+    found = adversarial(scores, far)
+    assert found.by_flow
+    assert "gradient flow" in found.sentence
+    assert np.isfinite(found.information).all()

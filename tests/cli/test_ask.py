@@ -78,6 +78,18 @@ def test_a_linear_model_needs_no_validation(uniqueinfo: Caller, data: Path, tmp_
     assert (said.code, "its scores are exact already" in said.err) == (2, True)
 
 
+@pytest.mark.parametrize("model", ["mlp:16", "linear"])
+def test_new_inputs_are_ranked(uniqueinfo: Caller, data: Path, tmp_path: Path, model: str) -> None:
+    options = ["--extra", "source", "--model", model, "--lr", "0.05", "--steps", "20", "--out", tmp_path / "run"]
+    assert uniqueinfo("score", data, *options).code == 0
+    table = pd.read_csv(data).head(8)
+    table.loc[3, ["a", "b", "c"]] = 40.0  # nothing like the others
+    table.drop(columns="label").to_csv(tmp_path / "new.csv", index=False)
+    said = uniqueinfo("adversarial", tmp_path / "run", tmp_path / "new.csv", "--json")
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["table"][0]["input"] == 3
+
+
 def test_a_column_that_is_not_there_is_the_users_mistake(uniqueinfo: Caller, run: Path) -> None:
     said = uniqueinfo("compare", run, "--by", "sauce")
     assert said.code == 2

@@ -12,7 +12,7 @@ the span of the training rows sees G = −1/p, and enters through z zᵀ and J_v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearized.rows import slices
 from uniqueinfo.progress import progress
 from uniqueinfo.rational import Rational, fit
+from uniqueinfo.training import GradientDescent
 
 if TYPE_CHECKING:
     from uniqueinfo.linearized.linearization import Probe
@@ -63,8 +64,8 @@ def add_each(origin: Origin, inputs: Probe, targets: Tensor) -> Added:
     filter = run.training.filter(run.samples + 1)
     if system.is_minimum_norm(filter):
         raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
-    longest = max(float(inputs.rows[part].square().sum(dim=(1, 2)).max()) for part in inputs.rows.chunks())
-    adding = _Adding(origin, fit(filter, system.largest + longest), run.coordinates_under(filter) - run.coordinates)
+    reach = system.largest + _longest(inputs)
+    adding = _Adding(origin, fit(filter, reach), run.coordinates_under(filter) - run.coordinates)
     residual = targets - inputs.initial
     weight, functional = np.empty((2, inputs.samples))
     with progress("Adding", inputs.samples) as advance:
@@ -75,6 +76,25 @@ def add_each(origin: Origin, inputs: Probe, targets: Tensor) -> Added:
                 functional[part] = found[1].cpu().numpy()
             advance(part.stop - part.start)
     return Added(weight, None if origin.probe is None else functional)
+
+
+def stable(origin: Origin, inputs: Probe) -> Origin:
+    """The same, trained by gradient flow if descent at its rate may diverge once one of the inputs is added.
+
+    An input with rows z raises the largest eigenvalue by no more than ‖z‖².
+    """
+    run = origin.run
+    reach = run.system.largest + _longest(inputs)
+    if not isinstance(run.training, GradientDescent):
+        return origin
+    if run.training.lr < run.training.largest_stable_rate(reach, run.samples + 1):
+        return origin
+    return replace(origin, run=run.linearization.train(run.training.flow()))
+
+
+def _longest(inputs: Probe) -> float:
+    """The largest ‖z‖² of any input."""
+    return max(float(inputs.rows[part].square().sum(dim=(1, 2)).max()) for part in inputs.rows.chunks())
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from uniqueinfo.applications.addition import add_each
+from uniqueinfo.applications.addition import add_each, stable
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearized.linearization import Probe
@@ -36,6 +36,8 @@ class Adversarial(Answer):
     """Of each sample of the clean reference."""
     level: float
     table: pd.DataFrame
+    by_flow: bool = False
+    """Whether gradient flow stood for descent, which could diverge with one of the inputs."""
 
     @property
     def count(self) -> int:
@@ -46,10 +48,11 @@ class Adversarial(Answer):
     def sentence(self) -> str:
         """How many stand out."""
         expected = self.level * len(self.table)
+        flow = " Measured by gradient flow, as descent at this rate could diverge with one of them."
         return (
             f"{self.count:,} of {len(self.table):,} inputs carry more information than {1 - self.level:.0%} of the "
             f"clean samples do; of clean inputs about {expected:.0f} would. First of all input "
-            f"{self.table.iloc[0]['input']}."
+            f"{self.table.iloc[0]['input']}.{flow if self.by_flow else ''}"
         )
 
     def frame(self) -> pd.DataFrame:
@@ -81,6 +84,8 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     reference has no validation samples), exact for the linearized network. Adversarial examples, wrong labels and
     inputs of another kind tell the network much; `level` is the share of clean inputs that may be taken for such.
 
+    Where descent at its rate could diverge with one of the inputs, gradient flow of the same length stands for it.
+
     `inputs` are data as the network takes them, with labels or without, or a probe made by
     `scores.origin.run.linearization.probe(…)`. Where there are no labels, the predicted class stands for them, and only
     what is unusual about the input itself is found.
@@ -99,8 +104,9 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     """
     if not 0 < level < 1:
         raise InputError(f"level: expected a share between 0 and 1, got {level}")
-    origin = scores.origin
-    probe = inputs if isinstance(inputs, Probe) else origin.run.linearization.probe(inputs)
+    given = scores.origin
+    probe = inputs if isinstance(inputs, Probe) else given.run.linearization.probe(inputs)
+    origin = stable(given, probe)
     outputs = origin.run.outputs(probe)
     classes = Predictions.of(scores)
     predicted = outputs if classes is None else _nearest(outputs)
@@ -123,7 +129,7 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
         }
     )
     table = table.sort_values("information", ascending=False, kind="stable")
-    return Adversarial(information, clean, level, table)
+    return Adversarial(information, clean, level, table, by_flow=origin is not given)
 
 
 def _nearest(outputs: Floats) -> Floats:

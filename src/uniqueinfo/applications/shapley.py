@@ -174,9 +174,7 @@ def _stable(origin: Origin) -> Origin:
     longest = max(float(points.read(part).square().sum(dim=1).max()) for part in points.parts())
     if training.lr < training.largest_stable_rate(2 * longest, 1):
         return origin
-    rate = training.lr / (1 - training.momentum)
-    flow = GradientFlow(rate, float(training.steps), weight_decay=training.weight_decay)
-    return replace(origin, run=origin.run.linearization.train(flow))
+    return replace(origin, run=origin.run.linearization.train(training.flow()))
 
 
 def _average(total: Floats, squares: Floats, count: int) -> tuple[Floats, Floats]:
