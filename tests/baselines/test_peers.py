@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
+from benchmarks.traker import Output
 from tests.baselines.networks import trained
 from tests.oracles.compare import close
 from tests.oracles.influence import Problem
@@ -103,20 +104,6 @@ def test_tracin_is_that_of_captum(given: Problem, tmp_path: Path) -> None:
     close(found.own, peer.self_influence(), rtol=1e-8)
 
 
-class _Output:
-    """What traker is to attribute: the first output; and the error of each training sample in it."""
-
-    @staticmethod
-    def get_output(model: nn.Module, weights: Any, buffers: Any, image: Tensor, label: Tensor) -> Tensor:
-        found: Tensor = torch.func.functional_call(model, (weights, buffers), image[None])[0, 0]
-        return found
-
-    @staticmethod
-    def get_out_to_loss_grad(model: nn.Module, weights: Any, buffers: Any, batch: tuple[Tensor, Tensor]) -> Tensor:
-        outputs: Tensor = torch.func.functional_call(model, (weights, buffers), batch[0])
-        return (batch[1] - outputs).detach()
-
-
 def test_trak_is_that_of_traker_up_to_its_scale(tmp_path: Path) -> None:
     peer = pytest.importorskip("trak")
     projectors = pytest.importorskip("trak.projectors")
@@ -126,7 +113,7 @@ def test_trak_is_that_of_traker_up_to_its_scale(tmp_path: Path) -> None:
     width = sum(p.numel() for p in model.parameters())
     traker = peer.TRAKer(
         model,
-        _Output(),
+        Output(),
         train_set_size=40,
         save_dir=str(tmp_path),
         device="cpu",
@@ -137,10 +124,10 @@ def test_trak_is_that_of_traker_up_to_its_scale(tmp_path: Path) -> None:
         logging_level=40,
     )
     traker.load_checkpoint(model.state_dict(), model_id=0)
-    traker.featurize(batch=(X, y), num_samples=40)
+    traker.featurize(batch=(X, y[:, 0]), num_samples=40)
     traker.finalize_features()
     traker.start_scoring_checkpoint("val", model.state_dict(), model_id=0, num_targets=7)
-    traker.score(batch=(X_val, torch.zeros(7, 1)), num_samples=7)
+    traker.score(batch=(X_val, torch.zeros(7)), num_samples=7)
     theirs = np.asarray(traker.finalize_scores("val"), dtype=np.float64)
     found = trak(model, (X, y), X_val, projection=None, training=Converged(0.1 * width, loss="sum"))[..., 0]
     scale = np.vdot(found, theirs) / np.vdot(
