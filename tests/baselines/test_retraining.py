@@ -101,6 +101,27 @@ def test_batches_that_do_not_fit_are_taken_in_pieces() -> None:
     same(retrain(network(), data(), data(5, seed=1), training=TRAINING, memory=2000), whole)
 
 
+@pytest.mark.parametrize("decay_to", ["start", "zero"])
+def test_flow_goes_where_short_steps_go(decay_to: Any) -> None:
+    flow = ui.GradientFlow(lr=0.1, time=60.0, weight_decay=0.03)
+    found = retrain(network(), data(), data(5, seed=1), training=flow, samples=[4, 0], decay_to=decay_to)
+    steps = ui.GradientDescent(lr=0.1 / 20, steps=60 * 20, weight_decay=0.03)
+    wanted = by_the_loop(steps, [[4], [0]], decay_to=decay_to)
+    # the last leaps are 0.3 of the time, and of second order
+    close(found.outputs, wanted.outputs, rtol=0.03)
+    close(found.weight, wanted.weight, rtol=0.1)
+    close(found.functional, wanted.functional, rtol=0.1)
+
+
+def test_flow_is_gone_on_with_at_the_pace_it_was_begun(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"training": ui.GradientFlow(lr=0.1, time=60.0), "folder": tmp_path / "kept"}
+    first = retrain(network(), data(), data(5, seed=1), samples=[3], copies=1, **settings)
+    again = retrain(network(), data(), data(5, seed=1), samples=[5, 3], copies=1, **settings)
+    fresh = retrain(network(), data(), data(5, seed=1), training=settings["training"], samples=[5, 3], copies=1)
+    np.testing.assert_array_equal(first.weight, again.weight[1:])
+    np.testing.assert_array_equal(again.weight, fresh.weight)
+
+
 def test_a_linear_network_gives_the_closed_form() -> None:
     torch.manual_seed(0)
     model, (X, y), val = nn.Linear(3, 2).double(), data(), data(5, seed=1)
@@ -183,8 +204,10 @@ def test_a_rate_at_which_the_network_itself_diverges_is_refused() -> None:
         ({"groups": [list(range(12))]}, "at least one to train on"),
         ({"batch_size": 0}, "batch_size"),
         ({"watch": [26]}, "steps between 1 and 25"),
+        ({"training": ui.GradientFlow(lr=0.1, time=5.0), "batch_size": 4}, "batch_size: gradient flow"),
+        ({"training": ui.Converged()}, "training: expected GradientDescent or GradientFlow"),
     ],
 )
 def test_what_cannot_be_retrained_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ui.InputError, match=said):
-        retrain(network(), data(), training=TRAINING, **wrong)
+        retrain(network(), data(), **({"training": TRAINING} | wrong))

@@ -22,7 +22,7 @@ from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, Prob
 from uniqueinfo.training import GradientDescent, GradientFlow
 
 
-def tiny(request: Request) -> Problem:
+def tiny(request: Request, count: int | None = None) -> Problem:
     torch.manual_seed(request.seed)
     X = torch.randn(60, 5)
     y = (X[:, 0] + 0.3 * X[:, 1] * X[:, 2] > 0).long()
@@ -97,8 +97,7 @@ def test_the_lead_is_the_difference_of_correlations() -> None:
 def test_fewer_steps_go_as_far_as_the_papers(column: Column) -> None:
     for decay in (False, True):
         small, paper = (column.training(scale, decay) for scale in ("small", "paper"))
-        share = column.effort["small"].share
-        assert small.filter(1000).horizon == pytest.approx(share * paper.filter(1000).horizon)
+        assert small.filter(1000).horizon == pytest.approx(paper.filter(1000).horizon)
         assert small.weight_decay == paper.weight_decay == (1.0 if decay else 0.0)
 
 
@@ -109,10 +108,10 @@ def test_the_papers_scale_takes_the_papers_steps_and_its_formula() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["mlp", "cnn_pretrained", "cnn_transposed", "cnn"])
+@pytest.mark.parametrize("key", ["mlp", "cnn_pretrained", "cnn"])
 def test_columns_of_digits_are_read_from_real_data(key: str) -> None:
     realdata.path("mnist_4v9.npz")
-    problem = _column(key).make(Request(data=realdata.FOLDER))
+    problem = _column(key).make(Request(data=realdata.FOLDER), None)
     assert problem.train[0].shape == (1000, 1, 28, 28)
     assert problem.train[1].bincount().tolist() == [491, 509]
     assert problem.network(problem.val[0][:3]).shape == (3, 1)
@@ -124,12 +123,12 @@ def test_what_is_trained_of_resnet_gives_the_whole_networks_outputs() -> None:
     from uniqueinfo.experiments.networks import ResNet18
 
     file = realdata.path("resnet18_imagenet_backbone.npz")
-    problem = _column("resnet18").make(Request(data=realdata.FOLDER))
+    problem = _column("resnet18").make(Request(data=realdata.FOLDER), 100)
     torch.manual_seed(0)
     whole: Callable[..., torch.Tensor] = ResNet18(1, file).eval()
     photos = load("cats_dogs", realdata.FOLDER)["train"].draw(100, 0)
     with torch.no_grad():
-        wanted = whole(imagenet(96).all(photos.inputs.take(np.arange(3))))
+        wanted = whole(imagenet(64).all(photos.inputs.take(np.arange(3))))
         found = problem.network(problem.train[0][:3])
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
     assert len(problem.train[1]) == 100

@@ -1,36 +1,37 @@
-"""Really training a network: full-batch or seeded mini-batch descent of copies that each lack other samples.
+"""Really training a network: copies that each lack other samples, by descent or along flow.
 
 The loss, its conventions and the momentum are those of `uniqueinfo.training.GradientDescent`:
 
     v ← μv + ∇L(w),   w ← w − lr·v,   L(w) = Σᵢ cᵢ ½‖f(xᵢ) − yᵢ‖² + (λ/2)‖w − w0‖²
 
 with cᵢ = 1 ("sum") or 1/(samples left) ("mean"), and 0 for a sample that is left out. A mini-batch of b of the n
-samples stands for all of them: under "sum" cᵢ = n/b whoever is missing, under "mean" one over those present.
+samples stands for all of them: under "sum" cᵢ = n/b whoever is missing, under "mean" one over those present. Gradient
+flow, the limit of short steps, is followed by the leaps of `stabilized`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call, grad, vjp, vmap
 
+from uniqueinfo.baselines.stabilized import LEAPS, Weights, leap, reached, stages
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import batch_size, outputs_of
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.sources import Inputs, map_leaves
-from uniqueinfo.training import GradientDescent, GradientFlow, Training
+from uniqueinfo.training import GradientDescent, GradientFlow
 
-Weights = dict[str, Tensor]
 DecayTo = Literal["start", "zero"]
 
 _WORTH_SHARING = 2e8  # samples × weights of a step; below it a step is mostly overhead, which copies can share
 _MOST_COPIES = 256
-_FINE = 0.1  # of 1/curvature: the step by which flow is followed
+_MARGIN = 1.3  # over the curvature found: it grows during a leap, and is found from below
+_ITERATIONS = 10, 2  # of the power method: at first, and then from where the last one ended
 _TRIED = 4  # samples whose pass is measured, to know how many fit
 
 
@@ -41,13 +42,15 @@ class Descent:
     model: nn.Module
     inputs: Inputs
     targets: Tensor
-    training: GradientDescent
+    training: GradientDescent | GradientFlow
     batch: int | None = None
     """Samples in a mini-batch; None: all of them."""
     seed: int = 0
     decay_to: DecayTo = "start"
     memory: int = 2**31
     start: Weights = field(init=False)
+    pace: tuple[int, ...] = ()
+    """Stages of each leap along flow: found by the first training, and kept by the others to be like it."""
 
     def __post_init__(self) -> None:
         self.start = {name: _laid(p.detach().clone()) for name, p in self.model.named_parameters() if p.requires_grad}
@@ -75,15 +78,10 @@ class Descent:
         for copy, group in enumerate(without):
             kept[copy, list(group)] = 0
         weights = {name: w.expand(copies, *w.shape).clone() for name, w in self.start.items()}
-        pull = self.start if self.decay_to == "start" else {name: torch.zeros_like(w) for name, w in self.start.items()}
-        speed = {name: torch.zeros_like(w) for name, w in weights.items()}
-        for step, chosen in enumerate(self._schedule(), start=1):
-            gradient = self._gradient(weights, kept, chosen)
-            for name, w in weights.items():
-                slope = gradient[name].add_(w - pull[name], alpha=self.training.weight_decay)
-                speed[name].mul_(self.training.momentum).add_(slope)
-                w.sub_(speed[name], alpha=self.training.lr)
-            after(step, weights)
+        if isinstance(self.training, GradientFlow):
+            weights = self._flow(weights, kept, after, self.training)
+        else:
+            self._descend(weights, kept, after, self.training)
         if not all(bool(w.isfinite().all()) for w in weights.values()):
             raise InputError(
                 f"training the network itself with lr={self.training.lr:g} diverges, though its linearization may not: "
@@ -91,18 +89,79 @@ class Descent:
             )
         return weights
 
+    def _descend(
+        self, weights: Weights, kept: Tensor, after: Callable[[int, Weights], None], training: GradientDescent
+    ) -> None:
+        speed = {name: torch.zeros_like(w) for name, w in weights.items()}
+        for step, chosen in enumerate(self._schedule(training.steps), start=1):
+            slope = self._slope(weights, kept, chosen)
+            for name, w in weights.items():
+                speed[name].mul_(training.momentum).add_(slope[name])
+                w.sub_(speed[name], alpha=training.lr)
+            after(step, weights)
+
+    def _flow(
+        self, weights: Weights, kept: Tensor, after: Callable[[int, Weights], None], training: GradientFlow
+    ) -> Weights:
+        everyone = torch.arange(len(self.targets))
+        paced = list(self.pace)
+        sharpest, iterations = self.start, _ITERATIONS[0]
+
+        def down(w: Weights) -> Weights:
+            return {name: slope.neg_() for name, slope in self._slope(w, kept, everyone).items()}
+
+        for number in range(1, LEAPS + 1):
+            length = training.lr * training.time * (reached(number) - reached(number - 1))
+            if len(paced) < number:
+                curvature, sharpest = self._curvature({name: w[0] for name, w in weights.items()}, sharpest, iterations)
+                iterations = _ITERATIONS[1]
+                paced.append(stages(_MARGIN * length * (curvature + training.weight_decay)))
+            weights = leap(weights, down, length, paced[number - 1])
+            after(number, weights)
+        self.pace = tuple(paced)
+        return weights
+
+    def _slope(self, weights: Weights, kept: Tensor, chosen: Tensor) -> Weights:
+        """∇L of every copy."""
+        pull = self.start if self.decay_to == "start" else None
+        gradient = self._gradient(weights, kept, chosen)
+        for name, w in weights.items():
+            gradient[name].add_(w if pull is None else w - pull[name], alpha=self.training.weight_decay)
+        return gradient
+
+    def _curvature(self, weights: Weights, along: Weights, iterations: int) -> tuple[float, Weights]:
+        """The loss's largest curvature, Gauss–Newton's, and its direction: the power method from a direction on."""
+        scale = 1 / len(self.targets) if self.training.loss == "mean" else 1.0
+        value = 0.0
+        for _ in range(iterations):
+            norm = torch.stack([d.square().sum() for d in along.values()]).sum().sqrt()
+            direction = {name: d / norm for name, d in along.items()}
+            along = {name: torch.zeros_like(w) for name, w in weights.items()}
+            for part in self._parts(self.inputs):
+
+                def call(w: Weights, part: Inputs = part) -> Tensor:
+                    return self._call(w, part)
+
+                outputs, pull = vjp(call, weights)[:2]
+                # J is the transpose of pull, which is linear: pulling back twice, for jvp warns of its own insides
+                moved = vjp(lambda u, pull=pull: pull(u)[0], outputs)[1](direction)[0]
+                for name, gained in pull(moved * scale)[0].items():
+                    along[name] += gained
+            value = float(torch.stack([d.square().sum() for d in along.values()]).sum().sqrt())
+        return value, along
+
     def outputs(self, weights: Weights, inputs: Inputs) -> Tensor:
         """Outputs (copies, m, k) of copies on other samples."""
         with torch.no_grad():
             found = [torch.cat([self._call(w, part) for part in self._parts(inputs)]) for w in _apart(weights)]
         return torch.stack(found)
 
-    def _schedule(self) -> Iterator[Tensor]:
+    def _schedule(self, steps: int) -> Iterator[Tensor]:
         """Which samples each step sees: every epoch in another order, drawn from the seed."""
         count = len(self.targets)
         generator = torch.Generator().manual_seed(self.seed)
         waiting: list[Tensor] = []
-        for _ in range(self.training.steps):
+        for _ in range(steps):
             if self.batch is None or self.batch >= count:
                 yield torch.arange(count)
                 continue
@@ -129,7 +188,7 @@ class Descent:
             if copies > 1:
                 found.append(vmap(grad(loss))(weights, c))
             else:
-                one = grad(loss)({name: w[0] for name, w in weights.items()}, c[0])
+                one = grad(loss)({name: _laid(w[0]) for name, w in weights.items()}, c[0])
                 found.append({name: g[None] for name, g in one.items()})
         return {name: torch.stack([part[name] for part in found]).sum(dim=0) for name in weights}
 
@@ -165,14 +224,15 @@ class Descent:
             return torch.allclose(found, self._call(self.start, some), rtol=1e-4, atol=1e-5)
 
 
-def as_steps(training: Training, largest: float, samples: int) -> GradientDescent:
-    """The steps to take: descent's own, and for flow ones small beside the sharpest direction of the loss."""
+def until(training: GradientDescent | GradientFlow, step: int) -> GradientDescent | GradientFlow:
+    """The same training stopped after a step, or after a leap along flow.
+
+    >>> until(GradientFlow(lr=0.1, time=50.0), LEAPS - 2).time
+    25.0
+    """
     if isinstance(training, GradientDescent):
-        return training
-    assert isinstance(training, GradientFlow)
-    filter = training.filter(samples)
-    steps = max(1, math.ceil(filter.horizon * (largest + filter.decay) / _FINE))
-    return GradientDescent(training.lr * training.time / steps, steps, training.weight_decay, loss=training.loss)
+        return replace(training, steps=step)
+    return replace(training, time=training.time * reached(step))
 
 
 def _laid(tensor: Tensor) -> Tensor:

@@ -21,15 +21,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uniqueinfo.baselines.descent import DecayTo, Descent, Weights
+from uniqueinfo.baselines.descent import DecayTo, Descent
 from uniqueinfo.baselines.folder import Folder
+from uniqueinfo.baselines.stabilized import LEAPS, Weights
 from uniqueinfo.data import as_samples
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
-from uniqueinfo.training import GradientDescent
+from uniqueinfo.training import GradientDescent, GradientFlow
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +72,7 @@ def retrain(
     train: Any,
     val: Any = None,
     *,
-    training: GradientDescent,
+    training: GradientDescent | GradientFlow,
     samples: Iterable[int] | None = None,
     groups: Iterable[Iterable[int]] | None = None,
     batch_size: int | None = None,
@@ -87,10 +88,10 @@ def retrain(
     """Really train a network, from its present weights, with all samples and without each one (or each group).
 
     `train` and `val` are what `ui.score` takes; without `samples` or `groups` every sample leaves once. `batch_size`
-    trains by mini-batches drawn from `seed`; a sample that has left is missing from its batch. Weight decay pulls
-    towards the start, or towards zero. `watch` keeps the validation outputs after these steps too. Copies are
-    trained side by side where that is quicker. In a `folder`, finished copies are kept: a stopped run is gone on with,
-    and further samples can be added to it.
+    descends by mini-batches drawn from `seed`; a sample that has left is missing from its batch. Weight decay pulls
+    towards the start, or towards zero. `watch` keeps the validation outputs after these steps (of flow: leaps) too.
+    Copies are trained side by side where that is quicker. In a `folder`, finished copies are kept: a stopped run is
+    gone on with, and further samples can be added to it.
 
     >>> model = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(model.weight)
@@ -102,16 +103,19 @@ def retrain(
     parameter = next(model.parameters(), None)
     if parameter is None:
         raise InputError(f"model: {type(model).__name__} has no parameters, so there is nothing to train")
-    if not isinstance(training, GradientDescent):
-        raise InputError(f"training: expected GradientDescent, whose steps can be taken, got {training!r}")
+    if not isinstance(training, GradientDescent | GradientFlow):
+        raise InputError(f"training: expected GradientDescent or GradientFlow, which can be followed, got {training!r}")
+    steps = training.steps if isinstance(training, GradientDescent) else LEAPS
     place = torch.device(device or parameter.device)
     known = as_samples(train, device=place, dtype=parameter.dtype)
     others = None if val is None else as_samples(val, device=place, dtype=parameter.dtype)
     left = _groups(samples, groups, len(known))
-    if any(not 1 <= step <= training.steps for step in watch):
-        raise InputError(f"watch: expected steps between 1 and {training.steps}, got {list(watch)}")
+    if any(not 1 <= step <= steps for step in watch):
+        raise InputError(f"watch: expected steps between 1 and {steps}, got {list(watch)}")
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size: expected at least 1, got {batch_size}")
+    if batch_size is not None and isinstance(training, GradientFlow):
+        raise InputError("batch_size: gradient flow follows all samples at once; give GradientDescent for mini-batches")
     with prepared(model, device):
         inputs = known.inputs(range(len(known)))
         outputs = _size(model, known.inputs([0]))
@@ -187,9 +191,11 @@ def _with_all(
             saved["outputs"] = _numpy(descent.outputs(weights, look))[0]
         if watched:
             saved["watched"] = np.stack([watched[step] for step in watch])
+        saved["pace"] = np.array(descent.pace, dtype=np.intp)
         saved["seconds"] = np.array(time.process_time() - started)
         if kept is not None:
             kept.write("all", saved)
+    descent.pace = tuple(saved["pace"].tolist())
     full = {name: torch.from_numpy(saved[f"w.{name}"]).to(w.device) for name, w in descent.start.items()}
     return full, saved
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,14 +15,15 @@ from torch import nn
 
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.baselines.agreement import Agreement, pearson, spearman
-from uniqueinfo.baselines.descent import as_steps
+from uniqueinfo.baselines.descent import until
 from uniqueinfo.baselines.retraining import Retrained, retrain
+from uniqueinfo.baselines.stabilized import LEAPS
 from uniqueinfo.errors import InputError
 from uniqueinfo.networks import LinearizedNetwork, linearize, score
 from uniqueinfo.origin import Origin
 from uniqueinfo.plain import plain
 from uniqueinfo.scores import Scores
-from uniqueinfo.training import Converged, GradientDescent, Training, from_settings
+from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Training, from_settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,12 +49,11 @@ class Validation(Answer):
     """The same measures from the network really trained again."""
     pearson: Mapping[str, Agreement]
     spearman: Mapping[str, Agreement]
-    steps: NDArray[np.intp]
-    """Steps of training after which the outputs were compared."""
+    times: Floats
+    """Steps of training (of flow: time, in steps) after which the outputs were compared."""
     distance: Floats
     """‖f − f_lin‖ / ‖f_lin − f₀‖ after these: how far the network is from its linearization, for each step it moved."""
-    training: GradientDescent
-    """The steps really taken."""
+    training: GradientDescent | GradientFlow
     ids: NDArray[Any] | None = None
     seconds: float = 0.0
 
@@ -68,7 +68,7 @@ class Validation(Answer):
         return (
             f"Held against training the network again without {len(self.samples)} samples, the scores agree {word}: "
             f"functional information correlates {linear} (Pearson) and {rank} (Spearman) with the truth, and after "
-            f"{self.steps[-1]:,} steps the network's outputs differ from the linearized ones by "
+            f"{self.times[-1]:,g} steps the network's outputs differ from the linearized ones by "
             f"{self.distance[-1]:.1%} of how far training moved them."
         )
 
@@ -96,7 +96,7 @@ class Validation(Answer):
         from matplotlib import pyplot
 
         axes = ax if ax is not None else pyplot.subplots()[1]
-        axes.plot(self.steps, self.distance, marker="o", markersize=3)
+        axes.plot(self.times, self.distance, marker="o", markersize=3)
         axes.set(xscale="log", ylim=(0, None), xlabel="steps", ylabel="distance / movement", title="linearization")
         return axes
 
@@ -109,7 +109,7 @@ class Validation(Answer):
             "retrained": {name: plain(values) for name, values in self.retrained.items()},
             "pearson": {name: asdict(found) for name, found in self.pearson.items()},
             "spearman": {name: asdict(found) for name, found in self.spearman.items()},
-            "steps": self.steps.tolist(),
+            "times": plain(self.times),
             "distance": plain(self.distance),
             "training": asdict(self.training),
             "seconds": self.seconds,
@@ -135,9 +135,9 @@ def validate(
 
     `samples` are drawn one from each of as many equal parts of the samples in order of their scores, or are given by
     position. Without `val` the function is looked at on the training samples. `scores` (of this network, data and
-    training) saves scoring again. `batch_size` retrains by mini-batches, which the scores leave out of account. Flow
-    is followed in small steps; training to convergence has no number of steps, so it cannot be retrained. In a
-    `folder`, a stopped run is gone on with.
+    training) saves scoring again. `batch_size` retrains by mini-batches, which the scores leave out of account.
+    Training to convergence has no number of steps, so it cannot be retrained. In a `folder`, a stopped run is gone on
+    with.
 
     >>> _ = torch.manual_seed(0)
     >>> model = nn.Sequential(nn.Linear(2, 256), nn.Tanh(), nn.Linear(256, 1))
@@ -163,8 +163,10 @@ def validate(
         raise InputError("scores: only those of a whole network with all of its outputs can be retrained for")
     known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
     chosen = _chosen(samples, known["functional"], seed)
-    algorithm = as_steps(run.training, run.system.largest, run.samples)
-    times = np.unique(np.geomspace(1, algorithm.steps, _TIMES).round().astype(np.intp))
+    algorithm = run.training
+    assert isinstance(algorithm, GradientDescent | GradientFlow)
+    steps = algorithm.steps if isinstance(algorithm, GradientDescent) else LEAPS
+    looks = np.unique(np.geomspace(1, steps, min(_TIMES, steps)).round().astype(np.intp)).tolist()
     truth = retrain(
         model,
         train,
@@ -173,7 +175,7 @@ def validate(
         samples=chosen.tolist(),
         batch_size=batch_size,
         seed=seed,
-        watch=times.tolist(),
+        watch=looks,
         folder=folder,
         memory=memory,
         device=device,
@@ -188,23 +190,29 @@ def validate(
         retrained=retrained,
         pearson={name: pearson(predicted[name], retrained[name], seed=seed) for name in predicted},
         spearman={name: spearman(predicted[name], retrained[name], seed=seed) for name in predicted},
-        steps=times,
-        distance=_distance(origin, algorithm, times, truth),
+        times=np.array([_time(until(algorithm, look)) for look in looks]),
+        distance=_distance(origin, algorithm, looks, truth),
         training=algorithm,
         ids=scores.ids,
         seconds=truth.seconds,
     )
 
 
-def _distance(origin: Origin, algorithm: GradientDescent, times: NDArray[np.intp], truth: Retrained) -> Floats:
+def _time(training: GradientDescent | GradientFlow) -> float:
+    return float(training.steps if isinstance(training, GradientDescent) else training.time)
+
+
+def _distance(
+    origin: Origin, algorithm: GradientDescent | GradientFlow, looks: Sequence[int], truth: Retrained
+) -> Floats:
     """‖f − f_lin‖ / ‖f_lin − f₀‖ over all validation outputs, after each of these steps."""
     run, probe = origin.run, origin.probe
     assert probe is not None
     assert truth.watched is not None
     start = probe.initial.flatten(1).cpu().numpy()
     found = []
-    for step, outputs in zip(times, truth.watched, strict=True):
-        filter = replace(algorithm, steps=int(step)).filter(run.samples)
+    for look, outputs in zip(looks, truth.watched, strict=True):
+        filter = until(algorithm, look).filter(run.samples)
         linearized = probe.outputs(run.coordinates_under(filter)).flatten(1).cpu().numpy()
         moved = np.linalg.norm(linearized - start)
         found.append(np.linalg.norm(outputs - linearized) / moved if moved > 0 else 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -67,6 +68,38 @@ class ResNet18(nn.Module):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         outputs: Tensor = self.fc(self.avgpool(x).flatten(1))
+        return outputs
+
+    def parted(self) -> tuple[nn.Module, nn.Module]:
+        """All before the last convolution, and the rest, which takes what that gives: the same network in a row."""
+        return _Front(self), _Tail(self)
+
+
+class _Front(nn.Module):
+    """ResNet-18 up to its last convolution: what that is given, and what its block adds to it, one above the other."""
+
+    def __init__(self, network: ResNet18) -> None:
+        super().__init__()
+        first, self.last = network.layer4[0], cast(_Block, network.layer4[1])
+        stages = (network.layer1, network.layer2, network.layer3, first)
+        self.before = nn.Sequential(network.conv1, network.bn1, network.relu, network.maxpool, *stages)
+
+    def forward(self, images: Tensor) -> Tensor:
+        x = self.before(images)
+        return torch.cat([self.last.relu(self.last.bn1(self.last.conv1(x))), x], dim=1)
+
+
+class _Tail(nn.Module):
+    """ResNet-18 from its last convolution on."""
+
+    def __init__(self, network: ResNet18) -> None:
+        super().__init__()
+        last = cast(_Block, network.layer4[1])
+        self.conv, self.bn, self.avgpool, self.fc = last.conv2, last.bn2, network.avgpool, network.fc
+
+    def forward(self, given: Tensor) -> Tensor:
+        y, shortcut = given.chunk(2, dim=1)
+        outputs: Tensor = self.fc(self.avgpool(torch.relu(self.bn(self.conv(y)) + shortcut)).flatten(1))
         return outputs
 
 

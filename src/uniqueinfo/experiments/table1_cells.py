@@ -58,8 +58,8 @@ class Cell:
 def compute(column: Column, decay: bool, request: Request) -> Cell:
     """All of it, or what is not done yet."""
     kept = _Kept(None if request.work is None else request.work / "table1" / request.scale / f"{column.key}{decay:d}")
-    problem = column.make(request)
     effort, training = column.effort[request.scale], column.training(request.scale, decay)
+    problem = column.make(request, effort.samples)
     n = len(problem.train[1])
     chosen = np.random.default_rng(request.seed).permutation(n)[: effort.left_out].astype(np.intp)
     asked = {"seed": request.seed, "data": problem.data, "training": asdict(training), "batch": effort.batch}
@@ -137,9 +137,9 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
 def _from_paper(
     column: Column, decay: bool, request: Request, problem: Problem, reached: Floats | None
 ) -> dict[str, Any]:
-    """How far the outputs end from those of the paper's own steps, of the way these go; where they go as far."""
+    """How far the outputs end from those of the paper's own steps, of the way these go."""
     own = column.own(decay)
-    if own == column.training(request.scale, decay) or column.effort[request.scale].share != 1:
+    if own == column.training(request.scale, decay):
         return {}
     X, y = problem.train
     descent = Descent(problem.network, X, y[:, None].float(), own)
