@@ -32,7 +32,6 @@ from benchmarks.data import mnist_4v9
 from benchmarks.training import checkpoints
 from uniqueinfo import Converged, GradientDescent, LinearizedNetwork, VerySparse, linearize
 from uniqueinfo.baselines.agreement import (
-    Agreement,
     leave_one_out_correlation,
     linear_datamodeling_score,
     random_subsets,
@@ -42,6 +41,7 @@ from uniqueinfo.baselines.influence import ConjugateGradients, Kind, LiSSA, infl
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.baselines.trak import trak
 from uniqueinfo.experiments.networks import mlp
+from uniqueinfo.interval import Interval
 
 Floats = NDArray[np.float64]
 
@@ -96,8 +96,8 @@ class Found:
     """One line of the table."""
 
     method: str
-    lds: Agreement | None
-    leave_one_out: Agreement | None
+    lds: Interval | None
+    leave_one_out: Interval | None
     seconds: float
     """Of the processor, all threads together: what else the machine does is not counted."""
 

@@ -62,7 +62,6 @@ def test_the_datamodeling_score_is_the_mean_of_rank_correlations_over_subsets() 
     found = linear_datamodeling_score(effects, left_out, truth)
     assert found.value == pytest.approx(np.mean(by_loops), abs=1e-12)
     assert found.low < found.value < found.high
-    assert found.samples == 4
 
 
 def test_leave_one_out_correlation_skips_samples_nothing_moves() -> None:
@@ -73,7 +72,6 @@ def test_leave_one_out_correlation_skips_samples_nothing_moves() -> None:
     wanted = [stats.spearmanr(predicted[:, j], real[:, j]).statistic for j in (0, 2)]
     found = leave_one_out_correlation(predicted, real)
     assert found.value == pytest.approx(np.mean(wanted), abs=1e-12)
-    assert found.samples == 2
 
 
 def test_random_subsets_are_drawn_evenly() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.interval import Interval
 
 Floats = NDArray[np.float64]
 
@@ -18,21 +18,7 @@ _DRAWS = 2000
 _COVERAGE = 0.95
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """A measure of agreement with its 95 % bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-    samples: int
-    """How many pairs (or validation samples) it rests on."""
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-def pearson(scores: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Agreement:
+def pearson(scores: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Interval:
     """Pearson's correlation; the interval redraws pairs.
 
     >>> pearson([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]).value
@@ -41,7 +27,7 @@ def pearson(scores: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Agreement:
     return _correlation(scores, truth, seed, lambda values: values)
 
 
-def spearman(scores: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Agreement:
+def spearman(scores: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Interval:
     """Spearman's: Pearson's correlation of the ranks, ties sharing theirs; ranks are taken again in every redraw.
 
     >>> spearman([1.0, 2.0, 3.0], [1.0, 10.0, 11.0]).value
@@ -50,7 +36,7 @@ def spearman(scores: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Agreement
     return _correlation(scores, truth, seed, lambda values: rankdata(values, axis=-1))
 
 
-def leave_one_out_correlation(changes: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Agreement:
+def leave_one_out_correlation(changes: ArrayLike, truth: ArrayLike, *, seed: int = 0) -> Interval:
     """Spearman's correlation of predicted and real changes (removals, m), for each validation sample, averaged.
 
     >>> effects = np.array([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]])
@@ -63,7 +49,7 @@ def leave_one_out_correlation(changes: ArrayLike, truth: ArrayLike, *, seed: int
 
 def linear_datamodeling_score(
     attributions: ArrayLike, left_out: ArrayLike, truth: ArrayLike, *, seed: int = 0
-) -> Agreement:
+) -> Interval:
     """LDS: are subsets' outputs ranked by the sum of their members' attributions?
 
     `attributions` (n, m): what each sample's being there adds to each validation sample's output (or margin, or
@@ -96,7 +82,7 @@ def random_subsets(samples: int, subsets: int, share: float = 0.5, *, seed: int 
     return order < size
 
 
-def _correlation(scores: ArrayLike, truth: ArrayLike, seed: int, ranked: Callable[[Floats], Floats]) -> Agreement:
+def _correlation(scores: ArrayLike, truth: ArrayLike, seed: int, ranked: Callable[[Floats], Floats]) -> Interval:
     a, b = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1 or len(a) < 3:
         raise InputError(f"expected two lists of at least 3 numbers, one pair per sample, got {a.shape} and {b.shape}")
@@ -104,16 +90,16 @@ def _correlation(scores: ArrayLike, truth: ArrayLike, seed: int, ranked: Callabl
         raise InputError("scores or truth are not finite: leave those samples out")
     drawn = np.random.default_rng(seed).integers(len(a), size=(_DRAWS, len(a)))
     value = float(_rows(ranked(a[None]), ranked(b[None]))[0])
-    return Agreement(value, *_interval(_rows(ranked(a[drawn]), ranked(b[drawn]))), len(a))
+    return Interval(value, *_interval(_rows(ranked(a[drawn]), ranked(b[drawn]))))
 
 
-def _average(values: Floats, seed: int) -> Agreement:
+def _average(values: Floats, seed: int) -> Interval:
     """The mean over validation samples whose truth varies; the interval redraws those."""
     values = values[np.isfinite(values)]
     if len(values) == 0:
         raise InputError("neither prediction nor truth may be the same for every removal: there is nothing to rank")
     drawn = np.random.default_rng(seed).integers(len(values), size=(_DRAWS, len(values)))
-    return Agreement(float(values.mean()), *_interval(values[drawn].mean(axis=1)), len(values))
+    return Interval(float(values.mean()), *_interval(values[drawn].mean(axis=1)))
 
 
 def _rows(a: Floats, b: Floats) -> Floats:

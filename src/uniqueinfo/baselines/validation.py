@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from uniqueinfo.applications.answer import Answer
-from uniqueinfo.baselines.agreement import Agreement, pearson, spearman
+from uniqueinfo.baselines.agreement import pearson, spearman
 from uniqueinfo.baselines.descent import until
 from uniqueinfo.baselines.retraining import Retrained, retrain
 from uniqueinfo.baselines.stabilized import LEAPS
 from uniqueinfo.errors import InputError
+from uniqueinfo.interval import Interval
 from uniqueinfo.networks import LinearizedNetwork, linearize, score
 from uniqueinfo.origin import Origin
 from uniqueinfo.plain import plain
@@ -47,8 +48,8 @@ class Validation(Answer):
     """Their scores: weight, functional and, with validation labels, value."""
     retrained: Mapping[str, Floats]
     """The same measures from the network really trained again."""
-    pearson: Mapping[str, Agreement]
-    spearman: Mapping[str, Agreement]
+    pearson: Mapping[str, Interval]
+    spearman: Mapping[str, Interval]
     times: Floats
     """Steps of training (of flow: time, in steps) after which the outputs were compared."""
     distance: Floats

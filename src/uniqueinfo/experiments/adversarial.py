@@ -26,10 +26,11 @@ from uniqueinfo.applications.attacks import fgsm, pgd
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.attacked import Attack, Normalized, Photos, attack_all
 from uniqueinfo.experiments.data import Dataset, Preparation, load
-from uniqueinfo.experiments.intervals import Interval, ratio_of_means
+from uniqueinfo.experiments.intervals import ratio_of_means
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
+from uniqueinfo.interval import Interval
 from uniqueinfo.jacobian import RandomCoordinates
 from uniqueinfo.linearized.linearization import Linearization, Probe
 from uniqueinfo.networks import LinearizedNetwork, linearize

@@ -22,8 +22,9 @@ from uniqueinfo.applications.attribute import attribute
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, load
-from uniqueinfo.experiments.intervals import Interval, bootstrap
+from uniqueinfo.experiments.intervals import bootstrap
 from uniqueinfo.experiments.runner import Claim, Request, Result
+from uniqueinfo.interval import Interval
 from uniqueinfo.networks import score
 from uniqueinfo.training import GradientDescent
 

@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.sgd import shuffled_sgd
+from uniqueinfo.interval import Interval
 from uniqueinfo.linearized.linearization import Linearization
 from uniqueinfo.smoothing import SGD
-from uniqueinfo.stochastic import Estimate, ExpectedInformation, StochasticInformation, StochasticTraining
+from uniqueinfo.stochastic import ExpectedInformation, StochasticInformation, StochasticTraining
 from uniqueinfo.training import Converged
 
 Floats = NDArray[np.float64]
@@ -126,7 +127,7 @@ def _claims(tried: Sequence[_Tried]) -> list[Claim]:
     ]
 
 
-def _claim(what: str, found: Estimate, paper: float) -> Claim:
+def _claim(what: str, found: Interval, paper: float) -> Claim:
     return Claim(what, found.value, found.low, found.high, paper, note="other points than the paper's")
 
 
@@ -175,7 +176,7 @@ def _data(ax: Axes, X: Floats, y: Floats, chosen: int) -> None:
     ax.legend(frameon=False)
 
 
-def _against(ax: Axes, pairs: Sequence[tuple[Estimate, Estimate]], title: str, start: float = 0.0) -> None:
+def _against(ax: Axes, pairs: Sequence[tuple[Interval, Interval]], title: str, start: float = 0.0) -> None:
     """Information over bound, with intervals; above the line it would exceed its bound."""
     bound, information = (np.array([[f.value, f.low, f.high] for f in part]).T for part in zip(*pairs, strict=True))
     reach = 1.05 * max(bound[2].max(), information[2].max())

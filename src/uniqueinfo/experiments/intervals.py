@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from uniqueinfo.interval import Interval
 
 Floats = NDArray[np.float64]
 
 _DRAWS = 2000
 _TAILS = (0.025, 0.975)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure and the middle 95 % of what it is when samples are drawn again."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
 def bootstrap(values: ArrayLike, statistic: Callable[[Floats], Floats], seed: int = 0) -> Interval:

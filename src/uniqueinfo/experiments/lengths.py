@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import load
-from uniqueinfo.experiments.intervals import Interval, correlation_matrix, mean_correlation, pearson
+from uniqueinfo.experiments.intervals import correlation_matrix, mean_correlation, pearson
 from uniqueinfo.experiments.runner import Claim, Request, Result
+from uniqueinfo.interval import Interval
 
 _LR = 0.001
 _STEPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)

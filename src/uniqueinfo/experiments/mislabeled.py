@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Preparation, Prepared, features, load
-from uniqueinfo.experiments.intervals import Interval, ratio_of_means
+from uniqueinfo.experiments.intervals import ratio_of_means
 from uniqueinfo.experiments.labelnoise import FOLDS, NOISE, Floats, Labels, cleanlab_quality, noisy, ranking
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
+from uniqueinfo.interval import Interval
 from uniqueinfo.linearized.linearization import Linearization, Probe
 from uniqueinfo.networks import linearize
 from uniqueinfo.predictions import Predictions

@@ -45,7 +45,7 @@ class Sizes:
         return asdict(self)
 
 
-SIZES = {"small": Sizes(200, 96, 500), "paper": Sizes(1000, 224, 2000)}
+SIZES = {"small": Sizes(200, 224, 500), "paper": Sizes(1000, 224, 2000)}
 
 
 def training(lr: float, steps: float) -> GradientFlow:

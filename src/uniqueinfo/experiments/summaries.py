@@ -21,10 +21,10 @@ from uniqueinfo.applications.summarize import curve
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Prepared, load
-from uniqueinfo.experiments.intervals import Interval
 from uniqueinfo.experiments.runner import Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
 from uniqueinfo.files import replacing
+from uniqueinfo.interval import Interval
 from uniqueinfo.networks import linearize
 from uniqueinfo.scoring import score_linearization
 from uniqueinfo.training import GradientDescent

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from uniqueinfo.baselines.agreement import Agreement, pearson, spearman
+from uniqueinfo.baselines.agreement import pearson, spearman
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
 from uniqueinfo.experiments.table1_cells import Cell, Floats, compute
 from uniqueinfo.experiments.table1_figure import figure
 from uniqueinfo.experiments.table1_problems import COLUMNS, RESNET50
+from uniqueinfo.interval import Interval
 
 _MEASURES, _METHODS = ("weights", "predictions"), ("linearization", "influence")
 _DRAWS = 2000
@@ -123,7 +124,7 @@ def _lead(cell: Cell, measure: str, seed: int) -> Claim:
     )
 
 
-def _difference(truth: Floats, ours: Floats, theirs: Floats, seed: int) -> Agreement:
+def _difference(truth: Floats, ours: Floats, theirs: Floats, seed: int) -> Interval:
     """Pearson's correlation of ours less that of theirs; the interval redraws samples for both alike."""
     drawn = np.random.default_rng(seed).integers(len(truth), size=(_DRAWS, len(truth)))
 
@@ -135,7 +136,7 @@ def _difference(truth: Floats, ours: Floats, theirs: Floats, seed: int) -> Agree
     redrawn = correlation(ours[drawn], truth[drawn]) - correlation(theirs[drawn], truth[drawn])
     low, high = np.quantile(redrawn, [0.025, 0.975])
     value = correlation(ours, truth) - correlation(theirs, truth)
-    return Agreement(float(value), float(low), float(high), len(truth))
+    return Interval(float(value), float(low), float(high))
 
 
 def _not_run() -> list[Claim]:
@@ -150,7 +151,7 @@ def _not_run() -> list[Claim]:
     ]
 
 
-def _claim(what: str, found: Agreement, paper: float | None, holds: bool | None) -> Claim:
+def _claim(what: str, found: Interval, paper: float | None, holds: bool | None) -> Claim:
     return Claim(what, found.value, found.low, found.high, paper, holds)
 
 

@@ -1,7 +1,6 @@
 """Unique information of really stochastic training, from many runs of it."""
 
 from uniqueinfo.stochastic.divergence import (
-    Estimate,
     gaussian_divergence,
     knn_divergence,
     mixture_divergence,
@@ -10,7 +9,6 @@ from uniqueinfo.stochastic.divergence import (
 from uniqueinfo.stochastic.training import ExpectedInformation, StochasticInformation, StochasticTraining
 
 __all__ = [
-    "Estimate",
     "ExpectedInformation",
     "StochasticInformation",
     "StochasticTraining",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +11,12 @@ from scipy.spatial import KDTree
 from scipy.special import logsumexp
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.interval import Interval
 
 Floats = NDArray[np.float64]
 
 _HALVES = 100
 _LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
 def gaussian_divergence(p: Floats, q: Floats) -> float:
@@ -99,8 +87,8 @@ def knn_divergence(p: Floats, q: Floats, neighbours: int = 5) -> float:
 
 def intervals(
     estimate: Callable[..., Sequence[float]], samples: Sequence[Floats], rng: np.random.Generator
-) -> list[Estimate]:
-    """Estimates from several samples of draws, with intervals and less bias, from random halves of every sample.
+) -> list[Interval]:
+    """Intervals from several samples of draws, with intervals and less bias, from random halves of every sample.
 
     Drawing half without putting back spreads an estimate as much as the bootstrap does, and makes no ties, which would
     put nearest neighbours at distance zero. A bias that falls like one over the number of draws is twice as large for
@@ -111,7 +99,7 @@ def intervals(
     spread = np.quantile(halves - halves.mean(axis=0), [(1 + _LEVEL) / 2, (1 - _LEVEL) / 2], axis=0)
     values = 2 * whole - halves.mean(axis=0)
     lows, highs = values - spread
-    return [Estimate(*map(float, found)) for found in zip(values, lows, highs, strict=True)]
+    return [Interval(*map(float, found)) for found in zip(values, lows, highs, strict=True)]
 
 
 def _half(draws: Floats, rng: np.random.Generator) -> Floats:

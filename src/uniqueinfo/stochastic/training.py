@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.interval import Interval
 from uniqueinfo.stochastic.divergence import (
-    Estimate,
     gaussian_divergence,
     intervals,
     knn_divergence,
@@ -44,11 +44,11 @@ _STACK = 4096  # data sets handed to a stacked training at once
 class StochasticInformation:
     """Trained weights with a sample, without it and with others in its place, and what they say, in nats."""
 
-    bound: Mapping[Method, Estimate]
+    bound: Mapping[Method, Interval]
     """KL(p(w|S) ‖ p(w|S₋ᵢ))."""
-    information: Mapping[Method, Estimate] | None
+    information: Mapping[Method, Interval] | None
     """I(W; z_i | S₋ᵢ); None where no replacements were given."""
-    slack: Mapping[Method, Estimate] | None
+    slack: Mapping[Method, Interval] | None
     """Bound − information, estimated together, so that errors they share cancel."""
     with_it: Floats
     """Weights trained on all samples, (runs, d)."""
@@ -69,9 +69,9 @@ class StochasticInformation:
 class ExpectedInformation:
     """I(W; Z_i | S₋ᵢ) with Z_i still to be drawn, its bound E KL(p(w|S₋ᵢ, z') ‖ p(w|S₋ᵢ)), and their difference."""
 
-    bound: Estimate
-    information: Estimate
-    slack: Estimate
+    bound: Interval
+    information: Interval
+    slack: Interval
 
 
 @dataclass(frozen=True, eq=False)
