@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint format types pytest bench-core bench-jacobian bench-smoothing bench-influence experiments clean
+.PHONY: demo test lint format types pytest experiments clean
+.PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -39,6 +40,19 @@ bench-smoothing: $(READY)
 # The same scores by influence functions.
 bench-influence: $(READY)
 	$(BIN)/python -m benchmarks.influence
+
+# What float32 would cost in digits, step by step; what a sketch costs in digits, and saves in time.
+bench-precision: $(READY)
+	$(BIN)/python -m benchmarks.precision
+	$(BIN)/python -m benchmarks.sketch
+
+# The same scores by other packages, each in its own environment; writes docs/benchmarks.md. Hours.
+bench-peers: $(READY)
+	$(BIN)/python -m benchmarks.peers --data "$$UNIQUEINFO_DATA" --out results/peers --page docs/benchmarks.md
+
+# Time and memory against the number of samples, Dask, kills. About an hour, and 6 GB of disk.
+bench-scale: $(READY)
+	$(BIN)/python -m benchmarks.scale --out results/scale
 
 # Figures, tables and numbers of the paper's experiments, in results/.
 experiments: $(READY)

@@ -11,7 +11,7 @@ from tests.oracles import retraining
 from tests.oracles.compare import close
 from tests.problems import Problem, problem, trainings
 from uniqueinfo import Converged, FitError, GradientDescent, GradientFlow, InputError, Linearization
-from uniqueinfo.linearized.linearization import Form
+from uniqueinfo.linearized.choice import Form
 from uniqueinfo.removal.removal import Removal
 from uniqueinfo.training import Loss, Training
 

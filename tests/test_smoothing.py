@@ -14,7 +14,8 @@ from tests.oracles import retraining, steadystate
 from tests.oracles.compare import close
 from tests.problems import Problem, problem
 from uniqueinfo import SGD, Converged, Fisher, GradientFlow, InputError, Isotropic, Langevin, Linearization
-from uniqueinfo.linearized.linearization import Form, Trained
+from uniqueinfo.linearized.choice import Form
+from uniqueinfo.linearized.linearization import Trained
 from uniqueinfo.smoothing import Smoothing, gradient_covariance
 from uniqueinfo.training import Loss, Training
 

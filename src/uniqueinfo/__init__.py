@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         summarize,
     )
     from uniqueinfo.baselines.validation import Validation, validate
+    from uniqueinfo.engine import DaskEngine, LocalEngine
     from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
     from uniqueinfo.linearized.linearization import Linearization
     from uniqueinfo.networks import LinearizedNetwork, linearize, score
@@ -42,6 +43,7 @@ else:
             "summarize",
         ),
         "uniqueinfo.baselines.validation": ("Validation", "validate"),
+        "uniqueinfo.engine": ("DaskEngine", "LocalEngine"),
         "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
         "uniqueinfo.linearized.linearization": ("Linearization",),
         "uniqueinfo.networks": ("LinearizedNetwork", "linearize", "score"),
@@ -68,6 +70,7 @@ else:
 __all__ = [
     "SGD",
     "Converged",
+    "DaskEngine",
     "Factorized",
     "Fisher",
     "FitError",
@@ -78,6 +81,7 @@ __all__ = [
     "Langevin",
     "Linearization",
     "LinearizedNetwork",
+    "LocalEngine",
     "OutputSketch",
     "RandomCoordinates",
     "Scores",

@@ -48,6 +48,12 @@ class Encoding:
             found = np.array([0, 1])  # 0 and 1 mean themselves, also where only one of them occurs
         return cls(found)
 
+    def outputs(self, shape: tuple[int, ...]) -> int:
+        """How many outputs labels of this shape train."""
+        if self.classes is None:
+            return int(np.prod(shape[1:]))
+        return 1 if len(self.classes) <= 2 else len(self.classes)
+
     def encode(self, name: str, labels: NDArray[Any]) -> Floats:
         """Targets (samples, outputs); a label that is none of the classes is refused."""
         if self.classes is None:

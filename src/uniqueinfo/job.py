@@ -34,6 +34,11 @@ class Job:
     seed: int = 0
     device: str | None = None
     memory: str | None = None
+    engine: str | None = None
+    """Where partitions are worked on, `local` or `dask`; None takes all samples at once."""
+    scheduler: str | None = None
+    sketch: int | None = None
+    """Directions kept exactly where there are too many to decompose; None decomposes all."""
 
     def prepare(self) -> Prepared:
         """Read and check everything; what follows is computation."""
@@ -70,6 +75,7 @@ class Job:
             "model": {"name": self.model.name, "pretrained": self.model.pretrained},
             "training": "auto" if training == "auto" else {"algorithm": type(training).__name__, **asdict(training)},
             "projection": self.projection,
+            "sketch": self.sketch,
             "holdout": self.holdout if self.val is None else None,
             "seed": self.seed,
         }
@@ -84,6 +90,7 @@ class Job:
             paths["val"] and Path(paths["val"]),
             Reading(**{**settings["reading"], "extra": tuple(settings["reading"]["extra"])}),
             projection=settings["projection"],
+            sketch=settings.get("sketch"),
             holdout=settings["holdout"] or 0.2,
             seed=settings["seed"],
         )

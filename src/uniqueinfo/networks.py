@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -18,15 +18,19 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian import Factorized, Kernels, OutputSketch, Projection, RowEngine, exact_kernels
 from uniqueinfo.jacobian.features import Features, compute_features
 from uniqueinfo.jacobian.guard import fingerprint, prepared
-from uniqueinfo.linearized.linearization import Form, Linearization, Probe
+from uniqueinfo.linearized.choice import Form
+from uniqueinfo.linearized.linearization import Linearization, Probe
 from uniqueinfo.linearized.rows import Rows
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
 from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import Columns, score_linearization
+from uniqueinfo.scoring import Columns, check_streams, score_linearization, score_stream
 from uniqueinfo.smoothing import Smoothing
 from uniqueinfo.sources import Inputs, Labels
 from uniqueinfo.training import Training
+
+if TYPE_CHECKING:
+    from uniqueinfo.engine import Engine
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +54,7 @@ def score(
     projection: Chosen = "auto",
     outputs: OutputSketch | None = None,
     form: Form = "auto",
+    sketch: int | None = None,
     memory: str | int | None = None,
     folder: str | Path | None = None,
     device: torch.device | str | None = None,
@@ -57,11 +62,19 @@ def score(
     effects: int = 0,
     ids: Any = None,
     columns: Columns = None,
+    engine: Engine | str | None = None,
+    out: str | Path | None = None,
+    keep: bool | None = None,
 ) -> Scores:
     """How much each training sample matters to a network trained from its present weights.
 
     `train` and `val` are what `linearize` takes; without labels `val` still gives functional information.
     `effects` keeps, for each sample, this many of the validation samples it moves most.
+
+    `out` or `engine` streams: no more than the budget `memory` is held, the scores go to the folder `out` part by
+    part, and the same call on the folder of a killed run goes on with it. `engine="dask"`, or a `DaskEngine`, works on
+    many partitions at a time. Jacobian rows are then needed twice: `keep=True` keeps them on disk in between, `False`
+    computes them again; when not said, what a short trial finds cheaper is done.
 
     >>> torch.manual_seed(0).initial_seed()
     0
@@ -70,6 +83,13 @@ def score(
     >>> int(score(model, (X, y), (X, y)).functional.argmax())  # the only sample of its class
     2
     """
+    if engine is not None or out is not None:
+        check_streams(smoothing, form, effects, sketch)
+        place = None if folder is None else Path(folder)
+        network = _Network(model, None, outputs, as_bytes(memory), place, device, progress)
+        return _streamed(
+            network, train, val, projection, training, engine, None if out is None else Path(out), keep, ids, columns
+        )
     linearization = linearize(
         model,
         train,
@@ -77,6 +97,7 @@ def score(
         projection=projection,
         outputs=outputs,
         form=form,
+        sketch=sketch,
         memory=memory,
         folder=folder,
         device=device,
@@ -107,6 +128,7 @@ def linearize(
     projection: Chosen = "auto",
     outputs: OutputSketch | None = None,
     form: Form = "auto",
+    sketch: int | None = None,
     memory: str | int | None = None,
     folder: str | Path | None = None,
     device: torch.device | str | None = None,
@@ -117,8 +139,9 @@ def linearize(
     `train`, `val`: a torch Dataset of (x, y), a pair of arrays, a DataLoader or a Hugging Face dataset; scores come in
     the data set's order. `projection=None` keeps every parameter: through exact kernels where there are fewer rows than
     parameters. "auto" does that while it takes no more than about a minute, and projects otherwise. `outputs` mixes
-    many outputs down to a few. Rows that take more than the `memory` budget go to disk, in `folder` if one is named;
-    there, a killed run is gone on with.
+    many outputs down to a few; `sketch` keeps this many directions exactly, where rows and columns are too many.
+    Rows that take more than the `memory` budget go to disk, in `folder` if one is named; there, a killed run is gone on
+    with.
 
     >>> from uniqueinfo.training import Converged
     >>> model = nn.Linear(2, 1, bias=False)
@@ -134,9 +157,9 @@ def linearize(
     if projection == "auto":  # kernels are not kept in a folder, and rows are
         both = rows * (len(samples) + (0 if others is None else len(others))) / len(samples)
         cheap = rows <= _MOST_ROWS and 2 * rows * both * parameters <= _MOST_PRODUCTS
-        cheap = cheap and 8 * rows * both + _LEAST_MEMORY <= network.memory
+        cheap = cheap and 8 * rows * both + _LEAST_MEMORY <= network.memory and sketch is None
         projection = None if cheap and folder is None else DEFAULT_PROJECTION
-    if projection is None and form != "primal" and rows <= parameters and folder is None:
+    if projection is None and form != "primal" and rows <= parameters and folder is None and sketch is None:
         return _from_kernels(network, samples, others)
     network.projection = projection
     found = network.features(samples, "train")
@@ -146,7 +169,7 @@ def linearize(
     residual = network.tensor(network.targets(found.labels)) - start
     source = Rows(found.rows, residual.device)
     return LinearizedNetwork(
-        source, residual[..., None], start[..., None], form, None, network, samples, others, found.labels
+        source, residual[..., None], start[..., None], form, None, network, samples, others, found.labels, sketch
     )
 
 
@@ -164,8 +187,9 @@ class LinearizedNetwork(Linearization):
         train: Samples,
         val: Samples | None,
         labels: Labels,
+        sketch: int | None = None,
     ) -> None:
-        super().__init__(rows, residual, initial, form, None if kernels is None else kernels.train)
+        super().__init__(rows, residual, initial, form, None if kernels is None else kernels.train, sketch)
         self._network, self._train, self._val, self._kernels = network, train, val, kernels
         self.labels, self.ids = labels, train.ids
         self.shows_progress = network.progress
@@ -319,9 +343,52 @@ def _unmixed(scores: Scores, factor: float) -> Scores:
     def scaled(values: Floats | None) -> Floats | None:
         return None if values is None else values * factor
 
+    errors = scores.errors and {
+        name: error if name == "loo_outputs" else error * factor for name, error in scores.errors.items()
+    }
     return replace(
-        scores, weight=scores.weight * factor, functional=scaled(scores.functional), value=scaled(scores.value)
+        scores,
+        weight=scores.weight * factor,
+        functional=scaled(scores.functional),
+        value=scaled(scores.value),
+        errors=errors,
     )
+
+
+def _streamed(
+    network: _Network,
+    train: Any,
+    val: Any,
+    projection: Chosen,
+    training: Training | Literal["auto"],
+    engine: Engine | str | None,
+    out: Path | None,
+    keep: bool | None,
+    ids: Any,
+    columns: Columns,
+) -> Scores:
+    from uniqueinfo.engine.network import NetworkSource
+    from uniqueinfo.engine.rows import with_rows
+    from uniqueinfo.engine.sources import Sources
+
+    samples = network.samples(train)
+    chosen = DEFAULT_PROJECTION if projection == "auto" else projection
+    source = NetworkSource.of(network.model, samples, chosen, network.sketch, network.device, network.memory)
+    if source.read(slice(0, 1)).targets is None:
+        raise InputError("train: these samples have no labels; hand over (inputs, labels)")
+    sources = Sources(source, None if val is None else source.over(network.samples(val)))
+    with showing(network.progress):
+        return score_stream(
+            with_rows(sources, source, network.folder, out, keep, tell=network.progress),
+            training,
+            memory=network.memory,
+            engine=engine,
+            out=out,
+            ids=samples.ids if ids is None else ids,
+            columns=columns,
+            factor=1.0 if network.sketch is None else network.sketch.factor(source.classes),
+            settings={"projection": repr(chosen), "notes": list(source.notes)},
+        )
 
 
 def _from_kernels(network: _Network, train: Samples, val: Samples | None) -> LinearizedNetwork:

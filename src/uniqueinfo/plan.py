@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from uniqueinfo.linearized.choice import Choice, choose
 from uniqueinfo.memory import as_text
 from uniqueinfo.prepared import Prepared
 
@@ -24,7 +25,9 @@ class Plan:
     validation: int
     outputs: int
     width: int
-    form: Literal["dual", "primal"]
+    form: Literal["dual", "primal", "sketch"]
+    side: int
+    why: str
     rows_bytes: int
     memory_bytes: int
     seconds: float
@@ -40,15 +43,12 @@ class Plan:
             "validation samples (m)": f"{self.validation:,}",
             "outputs (k)": f"{self.outputs:,}",
             "columns of the Jacobian (D)": f"{self.width:,}",
-            "form": f"{self.form}: eigenvalues of a {self._side:,} × {self._side:,} matrix",
+            "form": f"{self.form}: eigenvalues of a {self.side:,} × {self.side:,} matrix",
+            "reason": self.why,
             "Jacobian rows": as_text(self.rows_bytes),
             "memory": f"about {as_text(self.memory_bytes)}",
             "time": f"about {_duration(self.seconds)}",
         }
-
-    @property
-    def _side(self) -> int:
-        return min(self.width, self.samples * (self.outputs if self.rows_bytes else 1))
 
 
 def plan(prepared: Prepared) -> Plan:
@@ -59,21 +59,39 @@ def plan(prepared: Prepared) -> Plan:
     else:
         (width, each), per_sample = _trial(prepared), k
     rows, others = n * per_sample, m * per_sample
-    dual = rows <= width or (prepared.job.projection is None and not prepared.job.model.linear)
-    side = rows if dual else width
-    flops = 2 * rows * width * side + 10 * side**3 + 2 * (rows + others) * width * side + 2 * n * side**2
+    kernel = prepared.job.projection is None and not prepared.job.model.linear
+    choice = choose(rows, None if kernel else width, sketch=prepared.job.sketch)
+    side = choice.side
+    rank = side + width if choice.form == "sketch" else side
+    flops: float = 2 * rows * width * side + 10 * side**3 + 2 * (rows + others) * width * side + 2 * n * rank**2
+    flops += _sketching(choice, rows, others, width)
     filters = _TIMES if prepared.job.training == "auto" else 1
-    flops += 2 * filters * _POLES * rows * side * (per_sample + k)
+    flops += 2 * filters * _POLES * rows * rank * (per_sample + k)
     return Plan(
         n,
         m,
         k,
         width,
-        "dual" if dual else "primal",
+        choice.form,
+        side,
+        choice.why,
         0 if prepared.job.model.linear else 4 * (n + m) * k * width,
-        8 * (3 * side**2 + rows * side) + 4 * (rows + others) * width,
+        8 * (3 * side**2 + _held(choice, rows, others, width)) + 4 * (rows + others) * width,
         flops / _flops_per_second() + each * (n + m),
     )
+
+
+def _sketching(choice: Choice, rows: int, others: int, width: int) -> float:
+    """What a sketch takes besides: its blocks, the parts of all rows outside it, and the samples it follows."""
+    return 2 * (4 * rows + others) * width * choice.side if choice.form == "sketch" else 0
+
+
+def _held(choice: Choice, rows: int, others: int, width: int) -> int:
+    """Numbers held beside the matrix: the rows in the eigenbasis; of a sketch its directions, twice, and the metric."""
+    if choice.form != "sketch":
+        return rows * choice.side
+    rank = choice.side + width
+    return 4 * width * choice.side + min(others, rank) * rank
 
 
 def _trial(prepared: Prepared) -> tuple[int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +74,20 @@ class Prepared:
 
     def score(self, run: Run) -> Scores:
         """Compute, and leave the scores in the run folder."""
+        started = time.perf_counter()
+        scores = self._at_once(run) if self.job.engine is None else self._by_engine(run)
+        timings = {"reading": self.seconds, "scoring": time.perf_counter() - started}
+        return run.finish(scores, notes=self.notes, timings=timings)
+
+    def linearized(self, run: Run) -> tuple[Linearization, Probe]:
+        """The network's linearization on the training samples, and the validation samples to look at it on."""
+        return self._head() if self.job.model.linear else self._network(run)
+
+    def _at_once(self, run: Run) -> Scores:
         from uniqueinfo.scoring import score_linearization
 
-        started = time.perf_counter()
         linearization, probe = self.linearized(run)
-        scores = score_linearization(
+        return score_linearization(
             linearization,
             probe,
             self.job.training,
@@ -92,12 +101,32 @@ class Prepared:
                 "notes": list(getattr(linearization, "notes", ())),
             },
         )
-        timings = {"reading": self.seconds, "scoring": time.perf_counter() - started}
-        return run.finish(scores, notes=self.notes, timings=timings)
 
-    def linearized(self, run: Run) -> tuple[Linearization, Probe]:
-        """The network's linearization on the training samples, and the validation samples to look at it on."""
-        return self._head() if self.job.model.linear else self._network(run)
+    def _by_engine(self, run: Run) -> Scores:
+        """Partition by partition; what is done so far lies in the run folder."""
+        from uniqueinfo.engine import as_engine
+        from uniqueinfo.networks import score
+        from uniqueinfo.scoring import score_features
+
+        engine = as_engine(self.job.engine, self.job.scheduler)
+        common: dict[str, Any] = {"training": self.job.training, "memory": self.job.memory, "device": self.job.device}
+        common |= {"ids": self.train.ids, "columns": self._columns(), "engine": engine, "out": run.streamed}
+        common["sketch"] = self.job.sketch
+        if self.job.model.linear:
+            X, X_val = (_with_ones(data.inputs) for data in (self.train, self.val))
+            assert self.train.labels is not None
+            labels = None if self.val.labels is None else self.val.labels.astype(self.train.labels.dtype)
+            found = score_features(X, self.train.labels, X_val, labels, **common)
+        else:
+            found = score(self.network(), *self.samples(), projection=self._projection, **common)
+        classes = None if self.classes is None else self.classes.tolist()
+        return replace(found, labels=self.train.labels, settings={**found.settings, "classes": classes})
+
+    @property
+    def _projection(self) -> Any:
+        from uniqueinfo.jacobian import Factorized
+
+        return None if self.job.projection is None else Factorized(self.job.projection)
 
     def _head(self) -> tuple[Linearization, Probe]:
         from uniqueinfo.encoding import Encoding
@@ -106,14 +135,14 @@ class Prepared:
         assert self.train.labels is not None
         encoding = Encoding.infer(self.train.labels, None)
         X, X_val = (_with_ones(data.inputs) for data in (self.train, self.val))
-        found = Linearization.from_features(X, encoding.encode("train", self.train.labels), device=self.job.device)
+        targets = encoding.encode("train", self.train.labels)
+        found = Linearization.from_features(X, targets, sketch=self.job.sketch, device=self.job.device)
         if self.val.labels is None:
             return found, found.probe(X_val)
         labels = self.val.labels.astype(self.train.labels.dtype)
         return found, found.probe(X_val, encoding.encode("val", labels))
 
     def _network(self, run: Run) -> tuple[Linearization, Probe]:
-        from uniqueinfo.jacobian import Factorized
         from uniqueinfo.networks import linearize
 
         train, val = self.samples()
@@ -121,7 +150,8 @@ class Prepared:
             self.network(),
             train,
             val,
-            projection=None if self.job.projection is None else Factorized(self.job.projection),
+            projection=self._projection,
+            sketch=self.job.sketch,
             memory=self.job.memory,
             folder=run.shards,
             device=self.job.device,

@@ -7,6 +7,7 @@ run.json is there from the start, so that a stopped run is known and gone on wit
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,6 +79,11 @@ class Run:
         return self.folder / "shards"
 
     @property
+    def streamed(self) -> Path:
+        """Where an engine leaves what is done so far."""
+        return self.folder / "streamed"
+
+    @property
     def report(self) -> Path:
         """Where the page goes."""
         return self.folder / "report.html"
@@ -87,6 +93,7 @@ class Run:
         record = {**self.record, "notes": list(notes), "timings": dict(timings)}
         kept = replace(scores, settings={**scores.settings, "run": record})
         kept.save(self.folder)
+        shutil.rmtree(self.streamed, ignore_errors=True)
         return kept
 
     def scores(self) -> Scores:

@@ -28,10 +28,11 @@ from uniqueinfo.predictions import Predictions
 Floats = NDArray[np.float64]
 
 _TABLE, _SETTINGS = "scores.parquet", "run.json"
-_MATRICES = ("loo_outputs", "outputs", "targets")
+MATRICES = ("loo_outputs", "outputs", "targets")
 _EFFECTS = {"validation": "effects_validation", "output": "effects_output", "change": "effects_change"}
 MEASURES = ("functional", "weight", "smoothed", "value")
-RESERVED = frozenset({"id", "label", *MEASURES, "loo_loss", *_MATRICES, *_EFFECTS.values()})
+_ERRORS = {f"{name}_error": name for name in ("functional", "weight", "value", "loo_outputs")}
+RESERVED = frozenset({"id", "label", *MEASURES, "loo_loss", *MATRICES, *_EFFECTS.values(), *_ERRORS})
 """Names the user's own columns cannot have."""
 
 
@@ -68,6 +69,8 @@ class Scores:
     """The user's own columns."""
     effects: Effects | None = None
     """The few validation samples each training sample moves most; where asked for."""
+    errors: Mapping[str, Floats] | None = None
+    """Estimated error of each measure of each sample, which covers 95 % of them; only where a sketch was used."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """How the scores were computed: training, smoothing, form, sizes, the error of the rational fit, versions."""
 
@@ -123,6 +126,8 @@ class Scores:
             table["label"] = self.labels if self.labels.ndim == 1 else list(self.labels)
         table |= {name: getattr(self, name) for name in MEASURES if getattr(self, name) is not None}
         table["loo_loss"] = self.loo_loss
+        if self.errors is not None:
+            table |= {column: self.errors[name] for column, name in _ERRORS.items() if name in self.errors}
         frame = pd.DataFrame(table)
         if self.columns is None:
             return frame
@@ -135,27 +140,33 @@ class Scores:
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        settings = json.dumps(dict(self.settings), indent=2, sort_keys=True)
+        with replacing(folder / _TABLE) as beside:
+            pq.write_table(self.table(), beside)
+        with replacing(folder / _SETTINGS) as beside:
+            beside.write_text(_as_json(self.settings) + "\n", encoding="utf-8")
+        return folder
+
+    def table(self) -> pa.Table:
+        """All there is, with the settings: what is saved."""
         table = pa.Table.from_pandas(self.frame(), preserve_index=False)
-        matrices = {name: getattr(self, name) for name in _MATRICES}
+        matrices = {name: getattr(self, name) for name in MATRICES}
         if self.effects is not None:
             matrices |= {name: getattr(self.effects, part) for part, name in _EFFECTS.items()}
         for name, matrix in matrices.items():
             flat = np.ascontiguousarray(matrix).ravel()
             table = table.append_column(name, pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1]))
         own = [] if self.columns is None else list(self.columns.columns)
-        marks = {"uniqueinfo": settings, "uniqueinfo_columns": json.dumps(own)}
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **marks})
-        with replacing(folder / _TABLE) as beside:
-            pq.write_table(table, beside)
-        with replacing(folder / _SETTINGS) as beside:
-            beside.write_text(settings + "\n", encoding="utf-8")
-        return folder
+        marks = {"uniqueinfo": _as_json(self.settings), "uniqueinfo_columns": json.dumps(own)}
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), **marks})
 
 
 def load(folder: str | Path) -> Scores:
     """Scores saved before."""
     path = Path(folder) / _TABLE
+    if path.is_dir():
+        from uniqueinfo.engine.stored import StoredScores
+
+        return StoredScores.of(path)
     if not path.is_file():
         raise InputError(
             f"{folder}: there are no scores here ({_TABLE} is missing); save them with scores.save(folder)"
@@ -166,12 +177,13 @@ def load(folder: str | Path) -> Scores:
         settings, own = json.loads(marks["uniqueinfo"]), json.loads(marks["uniqueinfo_columns"])
     except (OSError, KeyError, AttributeError, ValueError) as broken:
         raise InputError(f"{path}: is not a table of scores, or is damaged ({broken})") from broken
-    matrices: dict[str, Any] = {name: _matrix(table, name) for name in _MATRICES}
+    matrices: dict[str, Any] = {name: matrix_of(table, name) for name in MATRICES}
     kept = {part: name for part, name in _EFFECTS.items() if name in table.column_names}
-    effects = Effects(**{part: _matrix(table, name) for part, name in kept.items()}) if kept else None
-    frame = table.drop_columns([*_MATRICES, *kept.values()]).to_pandas()
+    effects = Effects(**{part: matrix_of(table, name) for part, name in kept.items()}) if kept else None
+    frame = table.drop_columns([*MATRICES, *kept.values()]).to_pandas()
     measures: dict[str, Any] = {name: frame[name].to_numpy() if name in frame else None for name in MEASURES}
-    labels = _labels(frame["label"]) if "label" in frame else None
+    labels = labels_of(frame["label"]) if "label" in frame else None
+    errors = {name: frame[column].to_numpy() for column, name in _ERRORS.items() if column in frame}
     return Scores(
         **measures,
         **matrices,
@@ -179,6 +191,7 @@ def load(folder: str | Path) -> Scores:
         ids=frame["id"].to_numpy(),
         columns=frame[own] if own else None,
         effects=effects,
+        errors=errors or None,
         settings=settings,
     )
 
@@ -194,11 +207,17 @@ def versions() -> dict[str, str]:
     }
 
 
-def _matrix(table: pa.Table, name: str) -> NDArray[Any]:
+def _as_json(settings: Mapping[str, Any]) -> str:
+    return json.dumps(dict(settings), indent=2, sort_keys=True)
+
+
+def matrix_of(table: pa.Table, name: str) -> NDArray[Any]:
+    """A column of lists of one length."""
     found: NDArray[Any] = table[name].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
     return found
 
 
-def _labels(column: pd.Series[Any]) -> NDArray[Any]:
+def labels_of(column: pd.Series[Any]) -> NDArray[Any]:
+    """Labels, or rows of targets, as they were given."""
     first = column.iloc[0]
     return np.stack(column.to_list()) if isinstance(first, np.ndarray) else column.to_numpy()

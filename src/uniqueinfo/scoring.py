@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,20 @@ from uniqueinfo.effects import strongest
 from uniqueinfo.encoding import Encoding, as_labels
 from uniqueinfo.errors import InputError
 from uniqueinfo.information import Smoothed
-from uniqueinfo.linearized.linearization import Form, Linearization, Probe
+from uniqueinfo.linearized.choice import Form
+from uniqueinfo.linearized.linearization import Linearization, Probe
+from uniqueinfo.memory import as_bytes
 from uniqueinfo.origin import Origin
 from uniqueinfo.progress import showing
 from uniqueinfo.scores import RESERVED, Scores, versions
-from uniqueinfo.smoothing import Smoothing
-from uniqueinfo.stopping import StoppingCurve, stopping_curve
+from uniqueinfo.smoothing import SGD, Smoothing
+from uniqueinfo.stopping import stopping_curve
 from uniqueinfo.training import Training
+from uniqueinfo.uncertainty import errors as estimated_errors
+
+if TYPE_CHECKING:
+    from uniqueinfo.engine import Engine
+    from uniqueinfo.engine.sources import Sources
 
 Columns = pd.DataFrame | dict[str, Any] | None
 
@@ -36,10 +44,14 @@ def score_jacobian(
     smoothing: Smoothing | None = None,
     initial: Any = None,
     form: Form = "auto",
+    sketch: int | None = None,
     effects: int = 0,
     ids: Any = None,
     columns: Columns = None,
     device: torch.device | str | None = None,
+    memory: str | int | None = None,
+    engine: Engine | str | None = None,
+    out: str | Path | None = None,
 ) -> Scores:
     """Scores from Jacobian rows (n, k, D) and residuals (n, k): the bare numerics.
 
@@ -47,13 +59,25 @@ def score_jacobian(
     `loo_outputs` are counted from there. `J_val` (m, k, D) adds functional information, `residual_val` (m, k) the
     value. `effects` keeps, for each sample, this many of the validation samples it moves most.
 
+    Where both nk and D are too many to decompose, `sketch` keeps only this many directions exactly; every score then
+    comes with an estimate of its error.
+
+    `out` or `engine` streams, as in `score_features`; then every array may be a path too.
+
     >>> from uniqueinfo.training import Converged
     >>> J, r = np.array([[[1.0]], [[1.0]]]), np.array([[0.0], [2.0]])  # two samples of one constant: 0 and 2
     >>> scores = score_jacobian(J, r, J, training=Converged())
     >>> scores.loo_outputs.ravel(), scores.functional   # without the one, the other is all there is
     (array([2., 0.]), array([0.5, 0.5]))
     """
-    linearization = Linearization.from_jacobian(J, residual, initial, form=form, device=device)
+    if engine is not None or out is not None:
+        from uniqueinfo.engine.features import jacobian_sources
+
+        check_streams(smoothing, form, effects, sketch)
+        place = None if device is None else str(device)
+        sources = jacobian_sources(J, residual, J_val, residual_val, initial, place)
+        return score_stream(sources, training, memory=memory, engine=engine, out=out, ids=ids, columns=columns)
+    linearization = Linearization.from_jacobian(J, residual, initial, form=form, sketch=sketch, device=device)
     probe = None if J_val is None else linearization.probe(J_val, residual_val)
     return score_linearization(
         linearization, probe, training, smoothing=smoothing, effects=effects, ids=ids, columns=columns
@@ -70,16 +94,25 @@ def score_features(
     smoothing: Smoothing | None = None,
     classes: Iterable[Any] | None = None,
     form: Form = "auto",
+    sketch: int | None = None,
     effects: int = 0,
     ids: Any = None,
     columns: Columns = None,
     device: torch.device | str | None = None,
+    memory: str | int | None = None,
+    engine: Engine | str | None = None,
+    out: str | Path | None = None,
 ) -> Scores:
     """Scores for a linear head, started from zero, on frozen features (n, p).
 
     Labels that are not floats name classes: two share one output (0 and 1), more get one output each. Floats are
     regression targets, (n,) or (n, k). There is no intercept: append a column of ones for one. `effects` keeps, for
-    each sample, this many of the validation samples it moves most.
+    each sample, this many of the validation samples it moves most. `sketch` is that of `score_jacobian`.
+
+    For features larger than memory name a folder `out`: partitions are read as they are needed, no more than the
+    budget `memory` is held, and the scores go to `out` part by part; the same call on the folder of a killed run goes
+    on with it. Arrays may then be paths: of an .npy file, a Parquet file (`y` the name of its label column), or a
+    folder of either. `engine="dask"`, or a `DaskEngine`, works on many partitions at a time, on one machine or many.
 
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]), [0, 0, 1]
@@ -87,14 +120,25 @@ def score_features(
     >>> int(scores.functional.argmax())  # the only sample of its class
     2
     """
+    if engine is not None or out is not None:
+        from uniqueinfo.engine.features import feature_sources
+
+        check_streams(smoothing, form, effects, sketch)
+        place = None if device is None else str(device)
+        sources, encoding = feature_sources(X, y, X_val, y_val, classes, place)
+        settings = {"classes": None if encoding.classes is None else encoding.classes.tolist()}
+        return score_stream(
+            sources, training, memory=memory, engine=engine, out=out, ids=ids, columns=columns, settings=settings
+        )
     samples = len(X)
     labels = as_labels("y", y, samples)
     encoding = Encoding.infer(labels, classes)
-    linearization = Linearization.from_features(X, encoding.encode("y", labels), form=form, device=device)
+    targets = encoding.encode("y", labels)
+    linearization = Linearization.from_features(X, targets, form=form, sketch=sketch, device=device)
     probe = None
     if X_val is not None:
-        targets = None if y_val is None else encoding.encode("y_val", as_labels("y_val", y_val, len(X_val)))
-        probe = linearization.probe(X_val, targets)
+        wanted = None if y_val is None else encoding.encode("y_val", as_labels("y_val", y_val, len(X_val)))
+        probe = linearization.probe(X_val, wanted)
     elif y_val is not None:
         raise InputError("y_val: there are validation labels but no X_val to go with them")
     classes_found = None if encoding.classes is None else encoding.classes.tolist()
@@ -109,6 +153,45 @@ def score_features(
         columns=columns,
         settings={"classes": classes_found},
     )
+
+
+def score_stream(
+    sources: Sources,
+    training: Training | Literal["auto"],
+    *,
+    memory: str | int | None = None,
+    engine: Engine | str | None = None,
+    out: str | Path | None = None,
+    ids: Any = None,
+    columns: Columns = None,
+    factor: float = 1.0,
+    settings: dict[str, Any] | None = None,
+) -> Scores:
+    """Leave out every sample of a source that is read partition by partition, by an engine."""
+    from uniqueinfo.engine import as_engine
+    from uniqueinfo.engine.stream import Stream
+
+    samples = sources.train.samples
+    if not isinstance(training, Training) and training != "auto":
+        raise InputError(
+            f'training: expected a training algorithm such as GradientDescent, or "auto", got {training!r}'
+        )
+    names, own = _checked_ids(ids, samples), _checked_columns(columns, samples)
+    stream = Stream(sources, training, as_engine(engine), as_bytes(memory), names, own, factor, settings)
+    return stream.scores(None if out is None else Path(out))
+
+
+def check_streams(smoothing: Smoothing | None, form: Form, effects: int, sketch: int | None = None) -> None:
+    """Refuse what needs all samples at hand."""
+    if smoothing is not None or effects:
+        raise InputError(
+            "smoothing, effects: need all samples at hand, and with out=… or engine=… they pass by; drop the one or "
+            "the other"
+        )
+    if sketch is not None:
+        raise InputError("sketch: goes over the samples many times; drop sketch, or out=… and engine=…")
+    if form == "dual":
+        raise InputError('form: "dual" holds a matrix of all samples; with out=… or engine=… the form is "primal"')
 
 
 def score_linearization(
@@ -135,6 +218,10 @@ def score_linearization(
         )
     if not isinstance(smoothing, Smoothing | None):
         raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {smoothing!r}")
+    if linearization.form == "sketch" and isinstance(smoothing, SGD):
+        raise InputError(
+            "smoothing: SGD needs every direction, and a sketch keeps only some; drop the one or the other"
+        )
     if effects and probe is None:
         raise InputError("effects: there are no validation samples to feel them; hand some over")
     run = linearization.train(algorithm)
@@ -155,11 +242,14 @@ def score_linearization(
         ids=names,
         columns=own,
         effects=strongest(removal, probe, effects) if effects and probe is not None else None,
+        errors=estimated_errors(run, measures, probe),
         settings={
             "training": {"algorithm": type(algorithm).__name__, **asdict(algorithm)},  # type: ignore[call-overload]
             "smoothing": _smoothing(smoothing, measures.smoothed),
-            "stopping": None if curve is None else _curve(curve),
+            "stopping": None if curve is None else curve.settings(),
             "form": linearization.form,
+            "form_side": linearization.choice.side,
+            "form_why": linearization.choice.why,
             "samples": linearization.samples,
             "outputs": linearization.outputs,
             "width": linearization.width,
@@ -171,10 +261,6 @@ def score_linearization(
         },
         source=lambda: origin,
     )
-
-
-def _curve(curve: StoppingCurve) -> dict[str, Any]:
-    return {"lr": curve.lr, "steps": curve.steps.tolist(), "loo_loss": curve.error.tolist()}
 
 
 def _smoothing(smoothing: Smoothing | None, found: Smoothed | None) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from tests import problems
 from tests.oracles import retraining
 from uniqueinfo.applications.subsets import Part, Subsets
 from uniqueinfo.linearized.linearization import Linearization
-from uniqueinfo.training import Converged, Training
+from uniqueinfo.training import Converged, GradientFlow, Training
 
 GIVEN = problems.problem(n=20, k=2, D=9, m=7, decades=2)
 TRAININGS = problems.trainings(GIVEN, "mean")
@@ -78,3 +78,13 @@ def test_directions_that_left_are_not_learnt_from_rounding() -> None:
     part = Subsets(Part(linearization.train(Converged()), linearization.probe(np.eye(4)))).of(np.arange(1, 30))
     wanted = np.linalg.lstsq(X[1:], y[1:])[0]
     np.testing.assert_allclose(part.run.outputs(part.probe), wanted, atol=1e-4)  # 1e12 less 1e12 keeps four digits
+
+
+def test_a_part_of_a_sketched_problem_is_sketched() -> None:
+    short = GradientFlow(lr=0.01, time=1.0)
+    all_of_it = Linearization.from_jacobian(GIVEN.J, GIVEN.residual, sketch=6)
+    probe = all_of_it.probe(GIVEN.J_val)
+    part = Subsets(Part(all_of_it.train(short), probe)).of(MOST)
+    alone = Linearization.from_jacobian(GIVEN.J[MOST], GIVEN.residual[MOST], sketch=6)
+    assert part.run.linearization.form == "sketch"
+    np.testing.assert_array_equal(part.run.outputs(part.probe), alone.train(short).outputs(alone.probe(GIVEN.J_val)))

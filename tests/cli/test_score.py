@@ -110,6 +110,13 @@ def test_unlabelled_validation_gives_information_and_no_value(tmp_path: Path, un
     assert scores.value is None
 
 
+def test_a_sketch_gives_every_score_an_error(tmp_path: Path, uniqueinfo: Caller) -> None:
+    data = files.npz(tmp_path / "a.npz")
+    command = ("score", data, "--model", "mlp:8", "--lr", 0.001, "--steps", 5, "--sketch", 10)
+    assert uniqueinfo(*command, "--out", tmp_path / "run").code == 0
+    assert (load(tmp_path / "run").frame()["functional_error"] >= 0).all()
+
+
 @pytest.mark.parametrize("model", ["linear", "mlp:4"])
 def test_numbers_are_predicted(tmp_path: Path, uniqueinfo: Caller, model: str) -> None:
     answer = uniqueinfo(

@@ -61,6 +61,10 @@ class Subsets:
         assert whole is not None
         rows, (residual, initial) = _chosen(whole, kept), self._targets(kept)
         left = np.setdiff1d(np.arange(whole.samples), kept)
+        if self._linearization.form == "sketch":
+            side = self._linearization.choice.side
+            fits = side < min(len(kept) * rows.per_sample, rows.width)
+            return Linearization(rows, residual, initial, "auto", sketch=side if fits else None)
         if len(kept) * rows.per_sample <= rows.width or len(left) >= len(kept):
             return Linearization(rows, residual, initial, "auto")  # summing over the rows that stay is cheaper
         gone, gone_moment = gram(_chosen(whole, left), self._targets(left)[0])

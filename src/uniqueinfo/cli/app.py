@@ -48,6 +48,13 @@ class TrainingChoice(StrEnum):
     converged = "converged"
 
 
+class EngineChoice(StrEnum):
+    """Where partitions of the samples are worked on."""
+
+    local = "local"
+    dask = "dask"
+
+
 class TaskChoice(StrEnum):
     """What labels are."""
 
@@ -136,9 +143,20 @@ def score(
     steps: Annotated[int | None, typer.Option(help="Steps (of flow: time, in steps).")] = None,
     momentum: Annotated[float, typer.Option(help="Momentum of descent.")] = 0.0,
     weight_decay: Annotated[float, typer.Option(help="Pull towards the weights at the start.")] = 0.0,
+    sketch: Annotated[
+        int | None,
+        typer.Option(help="Directions kept exactly where all would take too long; scores come with errors.", min=1),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.")] = 0,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, …")] = None,
     memory: Annotated[str | None, typer.Option(help="Budget, such as 4GB; else half of what is free.")] = None,
+    engine: Annotated[
+        EngineChoice | None,
+        typer.Option(help="Work partition by partition, here or on a Dask cluster; else on all samples at once."),
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster; else one is made on this machine.")
+    ] = None,
     validate: Annotated[
         int,
         typer.Option(
@@ -153,10 +171,13 @@ def score(
 ) -> None:
     """Score every training sample, and write a page about it."""
     from uniqueinfo.cli.commands import score as run
+    from uniqueinfo.errors import InputError
     from uniqueinfo.inputs import Reading
     from uniqueinfo.job import Job, choose_training
     from uniqueinfo.models import ModelChoice
 
+    if scheduler is not None and engine is not EngineChoice.dask:
+        raise InputError(f"--scheduler {scheduler}: goes with --engine dask; say that too, or drop it")
     job = Job(
         train,
         ModelChoice(model, weights, pretrained),
@@ -168,6 +189,9 @@ def score(
         seed,
         device,
         memory,
+        None if engine is None else engine.value,
+        scheduler,
+        sketch,
     )
     run(job, out, validate=validate, dry_run=dry_run, as_json=as_json)
 

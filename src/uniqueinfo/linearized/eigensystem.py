@@ -10,6 +10,7 @@ columns for each row in place of several rows, and nothing else changes.
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 
@@ -38,6 +39,9 @@ class Eigensystem(ABC):
     identity: float
     """A removal solves with identity·I ± E diag(1/(s − p)) Eᵀ of its `left` rows E: dual 0 and +, primal 1 and −."""
 
+    reach: float = math.inf
+    """The longest training (its filter's horizon) that can be told about: a sketch knows only its first part."""
+
     @property
     def rank(self) -> int:
         """The number of coordinates (not all eigenvalues need be positive)."""
@@ -56,6 +60,9 @@ class Eigensystem(ABC):
     def is_minimum_norm(self, filter: Filter) -> bool:
         """Whether a filter is an inverse with no decay, or with one that rounding swallows."""
         return isinstance(filter, ConvergedFilter) and filter.decay <= self.negligible
+
+    def check_reached(self, filter: Filter) -> None:  # noqa: B027
+        """Refuse a training that the system cannot tell about; a whole one can tell about all."""
 
     def apply(self, filter: Filter, values: Tensor | None = None) -> Tensor:
         """φ of the eigenvalues (or of those of a part of the data); an inverse without decay skips rounding errors."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +15,10 @@ from torch import Tensor
 from uniqueinfo.arrays import as_matrix, as_rows
 from uniqueinfo.errors import InputError
 from uniqueinfo.information import Target
+from uniqueinfo.linearized.choice import Form, choose
 from uniqueinfo.linearized.eigensystem import Dual, Eigensystem, Primal
 from uniqueinfo.linearized.rows import Rows, slices
+from uniqueinfo.linearized.sketch import Sketched
 from uniqueinfo.progress import showing
 from uniqueinfo.removal.changes import Metric
 from uniqueinfo.removal.groups import Groups
@@ -24,7 +26,6 @@ from uniqueinfo.removal.removal import Removal
 from uniqueinfo.training import Filter, Training, check_stable
 
 Floats = NDArray[np.float64]
-Form = Literal["auto", "dual", "primal"]
 Device = torch.device | str | None
 
 
@@ -94,19 +95,34 @@ class Linearization:
     shows_progress = True
 
     def __init__(
-        self, rows: Rows | None, residual: Tensor, initial: Tensor, form: Form, kernel: Tensor | None = None
+        self,
+        rows: Rows | None,
+        residual: Tensor,
+        initial: Tensor,
+        form: Form,
+        kernel: Tensor | None = None,
+        sketch: int | None = None,
     ) -> None:
-        if form not in ("auto", "dual", "primal"):
-            raise InputError(f'form: expected "auto", "dual" or "primal", got {form!r}')
         self.rows, self.residual, self.initial = rows, residual, initial
         self._kernel = kernel
-        self.form: Literal["dual", "primal"] = _cheaper(rows) if form == "auto" else form
+        count = residual.shape[0] * residual.shape[1]
+        self.choice = choose(count, None if rows is None else rows.width, form, sketch)
+        self.form = self.choice.form
 
     @classmethod
     def from_jacobian(
-        cls, J: Any, residual: Any, initial: Any = None, *, form: Form = "auto", device: Device = None
+        cls,
+        J: Any,
+        residual: Any,
+        initial: Any = None,
+        *,
+        form: Form = "auto",
+        sketch: int | None = None,
+        device: Device = None,
     ) -> Linearization:
         """Rows (n, k, D), targets − initial outputs (n, k), initial outputs (n, k; zero when not given).
+
+        `sketch`: keep only this many directions exactly, where both nk and D are too many to decompose.
 
         >>> from uniqueinfo.training import Converged
         >>> J, r = np.ones((2, 1, 3)), np.array([[1.0], [3.0]])
@@ -117,17 +133,24 @@ class Linearization:
         rows = as_rows("J", J, ("samples", "outputs", "parameters"), device)
         wanted = as_matrix("residual", residual, rows, rows.per_sample)
         start = _or_zero("initial", initial, rows, rows.per_sample)
-        return cls(rows, wanted[..., None], start[..., None], form)
+        return cls(rows, wanted[..., None], start[..., None], form, sketch=sketch)
 
     @classmethod
     def from_features(
-        cls, X: Any, targets: Any, initial: Any = None, *, form: Form = "auto", device: Device = None
+        cls,
+        X: Any,
+        targets: Any,
+        initial: Any = None,
+        *,
+        form: Form = "auto",
+        sketch: int | None = None,
+        device: Device = None,
     ) -> Linearization:
         """A linear head on features (n, p) with targets (n, k): J = X ⊗ I, so one row per sample serves all outputs."""
         rows = as_rows("X", X, ("samples", "features"), device)
         wanted = as_matrix("targets", targets, rows)
         start = _or_zero("initial", initial, rows, wanted.shape[1])
-        return cls(rows, (wanted - start)[:, None], start[:, None], form)
+        return cls(rows, (wanted - start)[:, None], start[:, None], form, sketch=sketch)
 
     @classmethod
     def from_kernel(cls, kernel: Any, residual: Any, initial: Any = None, *, device: Device = None) -> Linearization:
@@ -172,11 +195,14 @@ class Linearization:
             if self.form == "dual":
                 return Dual(self.rows, self.residual, self._kernel)
             assert self.rows is not None
+            if self.form == "sketch":
+                return Sketched(self.rows, self.residual, self.choice.side)
             return Primal(self.rows, self.residual)
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""
         check_stable(training, self.system.largest, self.samples)
+        self.system.check_reached(training.filter(self.samples))
         return Trained(self, training)
 
     def probe(self, rows: Any, targets: Any = None, initial: Any = None) -> Probe:
@@ -238,11 +264,6 @@ class Trained:
     def leave_out(self, groups: Iterable[Iterable[int]] | None = None) -> Removal:
         """Every sample on its own, or groups of any, mixed, sizes (which may overlap)."""
         return Removal(self, Groups.each(self.samples) if groups is None else Groups.of(groups, self.samples))
-
-
-def _cheaper(rows: Rows | None) -> Literal["dual", "primal"]:
-    """Dual while there are no more rows than columns: each form's cost grows with the cube of its own side."""
-    return "dual" if rows is None or rows.samples * rows.per_sample <= rows.width else "primal"
 
 
 def _or_zero(name: str, initial: Any, rows: Rows, outputs: int) -> Tensor:

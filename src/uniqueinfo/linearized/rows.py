@@ -13,7 +13,7 @@ from torch import Tensor
 
 from uniqueinfo.errors import InputError
 
-CHUNK_BYTES = 64 * 2**20  # of float64 read or worked on at a time: large for a matrix product, small for memory
+CHUNK_BYTES = 16 * 2**20  # of float64 at a time: larger blocks come new from the system every time, page by page
 
 
 class RowSource(Protocol):

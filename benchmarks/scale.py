@@ -1,0 +1,190 @@
+"""How cost grows: time and memory against n, five million features from disk, Dask, and kill -9.
+
+    python -m benchmarks.scale                      # everything, about an hour on one core
+    python -m benchmarks.scale --only dask kill     # some of it; the rest of scale.json stays
+
+Every measurement runs in a process of its own, whose peak is the most memory it ever held (VmHWM). Results go to
+`scale.json` in `--out`, one entry for each part, and are printed as they come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import FOLDER
+from benchmarks.scale_work import WORK
+
+_SIZES = (2_000, 6_000, 20_000, 60_000)
+_MILLIONS = 5_000_000
+_KILLS = 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--out", type=Path, default=Path("results/scale"))
+    parser.add_argument("--scratch", type=Path, default=Path("results/scale/scratch"), help="needs 20 GB")
+    parser.add_argument("--samples", type=int, default=_MILLIONS, help="of the features on disk")
+    asked = parser.parse_args()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    asked.scratch.mkdir(parents=True, exist_ok=True)
+    record = asked.out / "scale.json"
+    found = json.loads(record.read_text()) if record.is_file() else {}
+    for name in asked.only:
+        found[name] = PARTS[name](asked)
+        record.write_text(json.dumps(found, indent=2) + "\n")
+        print(f"{name}: {json.dumps(found[name], indent=2)}", flush=True)
+
+
+def mnist(asked: argparse.Namespace) -> dict[str, Any]:
+    """A network of one hidden layer of 1024 on MNIST, ten outputs, within 6 GiB: time and memory against n."""
+    lines = []
+    for samples in _SIZES:
+        lines.append(_child("mnist", asked.scratch / f"mnist-{samples}", samples=samples))
+        print(f"  mnist {lines[-1]}", flush=True)
+    peaks = [line["peak_bytes"] for line in lines]
+    return {
+        "runs": lines,
+        "slope": _slope(lines, "seconds"),
+        "slope_of_the_last_two": _slope(lines[-2:], "seconds"),
+        "slope_in_processor_time": _slope(lines, "cpu_seconds"),
+        "slope_of_the_last_two_in_processor_time": _slope(lines[-2:], "cpu_seconds"),
+        "peak_spread": max(peaks) / min(peaks) - 1,
+    }
+
+
+def _slope(lines: list[dict[str, Any]], key: str) -> float:
+    """Of the straight line through log time against log n."""
+    x, y = (np.log([line[name] for line in lines]) for name in ("samples", key))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def features(asked: argparse.Namespace) -> dict[str, Any]:
+    """Five million rows of 256 features in a file, ten classes, within 4 GiB."""
+    data = _features(asked.scratch, asked.samples)
+    try:
+        return _child("features", asked.scratch / "features", X=str(data / "X.npy"), y=str(data / "y.npy"))
+    finally:
+        shutil.rmtree(data)
+
+
+def dask(asked: argparse.Namespace) -> dict[str, Any]:
+    """Local against Dask, one worker against two, and a worker killed on the way: network and features."""
+    data = _features(asked.scratch, 200_000)
+    try:
+        return {
+            "features": _child("dask", asked.scratch / "dask-f", X=str(data / "X.npy"), y=str(data / "y.npy")),
+            "network": _child("dask", asked.scratch / "dask-n", samples=10_000),
+        }
+    finally:
+        shutil.rmtree(data)
+
+
+def kill(asked: argparse.Namespace) -> dict[str, Any]:
+    """kill -9 at random moments of an out-of-core run; then the same command again, to its end."""
+    data = _features(asked.scratch, 200_000)
+    options = {"X": str(data / "X.npy"), "y": str(data / "y.npy"), "memory": "640MiB"}  # little, for many partitions
+    try:
+        whole = asked.scratch / "whole"
+        started = time.perf_counter()
+        work = _child("features", whole, keep=True, **options)["seconds"]
+        length, wanted = time.perf_counter() - started, _digest(whole)
+        moments = length - work * np.random.default_rng(0).uniform(size=_KILLS)  # imports are done by then
+        kills = []
+        for number, moment in enumerate(moments):
+            folder = asked.scratch / f"killed-{number}"
+            process = _start("features", folder, **options)
+            time.sleep(moment)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+            _child("features", folder, keep=True, **options)
+            kills.append({"after_seconds": moment, "files_left": len(left), "same_bytes": _digest(folder) == wanted})
+            print(f"  kill {kills[-1]}", flush=True)
+            shutil.rmtree(folder)
+        shutil.rmtree(whole)
+        return {"seconds_of_the_work": work, "kills": kills, "all_same": all(k["same_bytes"] for k in kills)}
+    finally:
+        shutil.rmtree(data)
+
+
+def rates(asked: argparse.Namespace) -> dict[str, Any]:
+    """How fast the parts are here, on one thread: what the cost model is made of."""
+    return _child("rates", asked.scratch / "rates")
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "rates": rates,
+    "dask": dask,
+    "kill": kill,
+    "mnist": mnist,
+    "features": features,
+}
+
+
+def _start(task: str, folder: Path, **options: Any) -> subprocess.Popen[str]:
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    call = json.dumps({"task": task, "folder": str(folder), **options})
+    return subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.scale", "--child", call],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | one | {"UNIQUEINFO_DATA": str(FOLDER)},
+    )
+
+
+def _child(task: str, folder: Path, *, keep: bool = False, **options: Any) -> dict[str, Any]:
+    """What a measurement in a process of its own printed last; its folder goes unless it is to be kept."""
+    process = _start(task, folder, **options)
+    said, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"{task} {options}: failed")
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    return found
+
+
+def _features(scratch: Path, samples: int) -> Path:
+    """Ten Gaussian classes in 256 dimensions that overlap, as float32 in an .npy file."""
+    folder = scratch / f"features-{samples}"
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(10, 256)).astype(np.float32) / 10
+    y = rng.integers(0, 10, samples)
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (samples, 256))
+    for start in range(0, samples, 100_000):
+        some = slice(start, min(start + 100_000, samples))
+        X[some] = rng.standard_normal((some.stop - start, 256), dtype=np.float32) + centres[y[some]]
+    X.flush()
+    np.save(folder / "y.npy", y)
+    return folder
+
+
+def _digest(folder: Path) -> str:
+    """Of the names and contents of everything in a folder."""
+    sha = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        sha.update(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return sha.hexdigest()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        call = json.loads(sys.argv[2])
+        print(json.dumps(WORK[call.pop("task")](Path(call.pop("folder")), **call)))
+    else:
+        main()

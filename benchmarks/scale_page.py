@@ -1,0 +1,189 @@
+"""docs/scale.md from what `benchmarks.scale` measured: ``python -m benchmarks.scale_page results/scale/scale.json``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from uniqueinfo.linearized.rows import CHUNK_BYTES
+from uniqueinfo.memory import as_text
+
+_FUNCTIONS = 40  # real columns of the poles of one filter, both halves
+_SQUARES = 12  # matrices D × D held at once, as the partitions are planned
+
+
+def head_seconds(n: float, D: int, found: dict[str, Any]) -> float:
+    """A linear head trained to the end: sums, rotation and F-SI, and the eigenvectors; one thread."""
+    each = 2 * D**2 / found[f"gram_flops_{D}"] + 4 * D**2 / found[f"product_flops_{D}"]
+    return float(n * each + found[f"eigh_seconds_{D}"])
+
+
+def network_seconds(n: float, k: int, D: int, found: dict[str, Any]) -> float:
+    """A network, without its Jacobian rows: sums, rotation, k × k blocks of every pole, F-SI, eigenvectors."""
+    products = 2 * k * D**2 + 2 * D**2 + k * (k + 1) * D * _FUNCTIONS
+    each = 2 * k * D**2 / found[f"gram_flops_{D}"] + products / found[f"product_flops_{D}"]
+    return float(n * each + found[f"eigh_seconds_{D}"])
+
+
+def page(found: dict[str, Any]) -> str:
+    """The whole page; parts that were not measured say so."""
+    parts = [_HEAD, *(section(found) for section in (_mnist, _features, _dask, _kill, _model, _expect)), _WALLS]
+    return "\n\n".join(parts) + "\n"
+
+
+def _mnist(found: dict[str, Any]) -> str:
+    title = "## Against n: a network on MNIST\n\n"
+    measured = found.get("mnist")
+    if measured is None:
+        return title + "Not measured."
+    rows = [
+        f"| {line['samples']:,} | {line['seconds']:.0f} | {line['cpu_seconds']:.0f} | {as_text(line['peak_bytes'])} |"
+        for line in measured["runs"]
+    ]
+    last = measured["runs"][-1]
+    return (
+        f"{title}784 × 1024 × 10 network, {last['outputs']} outputs, D = {last['columns']:,} columns, one thread, "
+        f"budget {last['memory']}.\n\n| samples | seconds | of the processor | peak memory |\n|--:|--:|--:|--:|\n"
+        + "\n".join(rows)
+        + f"\n\nSlope of log time against log n: {measured['slope']:.2f}; in processor time "
+        f"{measured['slope_in_processor_time']:.2f}, between the last two sizes "
+        f"{measured['slope_of_the_last_two_in_processor_time']:.2f}. The largest peak is "
+        f"{measured['peak_spread']:.0%} above the smallest."
+    )
+
+
+def _features(found: dict[str, Any]) -> str:
+    title = "## Features from disk\n\n"
+    line = found.get("features")
+    if line is None:
+        return title + "Not measured."
+    return (
+        f"{title}{line['samples']:,} × {line['features']} float32 in one .npy file, {line['outputs']} outputs, budget "
+        f"{line['memory']}, one thread: {line['seconds']:,.0f} s ({line['cpu_seconds']:,.0f} s of the processor), peak "
+        f"{as_text(line['peak_bytes'])}."
+    )
+
+
+def _dask(found: dict[str, Any]) -> str:
+    title = "## Dask\n\n"
+    measured = found.get("dask")
+    if measured is None:
+        return title + "Not measured."
+    rows = [
+        f"| {name} | {line['samples']:,} | {line['seconds_one_worker']:.0f} s | {line['seconds_two_workers']:.0f} s | "
+        f"{line['two_workers_over_one']:.2f} | {line['difference_of_two']:.1e} | "
+        f"{line['difference_after_a_kill']:.1e} |"
+        for name, line in measured.items()
+    ]
+    return (
+        f"{title}| what | samples | one worker | two | gain | difference from local | after a worker was killed |\n"
+        "|---|--:|--:|--:|--:|--:|--:|\n" + "\n".join(rows)
+    )
+
+
+def _kill(found: dict[str, Any]) -> str:
+    title = "## kill -9\n\n"
+    measured = found.get("kill")
+    if measured is None:
+        return title + "Not measured."
+    same = sum(kill["same_bytes"] for kill in measured["kills"])
+    return f"{title}Killed at {len(measured['kills'])} random moments, run again: {same} ended with the same bytes."
+
+
+def _model(found: dict[str, Any]) -> str:
+    title = "## Cost model\n\n"
+    rates = found.get("rates")
+    if rates is None:
+        return title + "Not measured."
+    rows = [
+        f"| {D:,} | {rates[f'gram_flops_{D}'] / 1e9:.0f} | {rates[f'product_flops_{D}'] / 1e9:.0f} | "
+        f"{rates[f'eigh_seconds_{D}']:.2f} |"
+        for D in (256, 2_110)
+    ]
+    return (
+        title + "Operations for n samples, k outputs, D columns, m validation samples, q real columns of poles:\n\n"
+        "| step | a linear head | a network | passes over the data |\n|---|---|---|--:|\n"
+        "| look at every sample | – | – | 1 |\n"
+        "| sums JᵀJ, Jᵀr (one triangle) | n D² | n k D² | 1 |\n"
+        "| the same for validation | m D² | m k D² | 1 of m |\n"
+        "| eigenvectors | 10 D³ | 10 D³ | 0 |\n"
+        "| rotation | 2 n D² | 2 n k D² | 1 |\n"
+        "| blocks of every pole | n D q | n k(k+1) D q | 0 |\n"
+        "| F-SI | 2 n D² (one pole) to 2 n k D² | 2 n D² | 0 |\n\n"
+        f"Bytes held: about 96 D² and four partitions of {as_text(2 * CHUNK_BYTES)}, whatever n is. Bytes written: "
+        "8 (5 + 3k) a sample, and "
+        "4 n k D where the rows of a network are kept.\n\n"
+        f"Measured here, {rates['threads']} thread:\n\n"
+        "| D | sums, GFLOP/s of 2nD² | products, GFLOP/s | eigenvectors, s |\n|--:|--:|--:|--:|\n"
+        + "\n".join(rows)
+        + _against_model(found)
+    )
+
+
+def _against_model(found: dict[str, Any]) -> str:
+    """How much longer the runs took than their products alone: reading, the network, and all that is small."""
+    said = []
+    if "mnist" in found:
+        run = found["mnist"]["runs"][-1]
+        model = network_seconds(run["samples"], run["outputs"], run["columns"], found["rates"])
+        said.append(f"the network on {run['samples']:,} samples {run['cpu_seconds'] / model:.1f}")
+    if "features" in found:
+        run = found["features"]
+        said.append(
+            f"the features {run['cpu_seconds'] / head_seconds(run['samples'], run['features'], found['rates']):.1f}"
+        )
+    return f"\n\nProcessor time over these products alone: {', '.join(said)}." if said else ""
+
+
+def _expect(found: dict[str, Any]) -> str:
+    title = "## What to expect\n\n"
+    rates = found.get("rates")
+    if rates is None:
+        return title + "Not measured."
+    rows = []
+    for n in (1e6, 1e8, 1e9):
+        head, network = head_seconds(n, 256, rates), network_seconds(n, 10, 2_110, rates)
+        rows.append(
+            f"| {n:.0e} | {_hours(head)} | {as_text(4 * 256 * n)} | {_hours(network)} | "
+            f"{as_text(4 * 10 * 2_110 * n)} | {as_text(8 * 35 * n)} |"
+        )
+    return (
+        title
+        + "Core-hours by the model above, products alone: 256 features and ten outputs trained to the end; a network "
+        "of ten outputs and 2,110 columns, its own rows not counted. Divide by the number of workers.\n\n"
+        "| n | head | features on disk | network | rows if kept | scores on disk |\n|--:|--:|--:|--:|--:|--:|\n"
+        + "\n".join(rows)
+    )
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / 3600:,.2g} h" if seconds < 360_000 else f"{seconds / 3600:,.0f} h"
+
+
+_HEAD = """# Past one machine's memory, and one machine
+
+Scores need two passes over the samples with one decomposition in between: sums over partitions, eigenvectors, scores
+of partitions. Nothing else is held, so memory does not grow with n, and partitions can be worked on anywhere.
+
+    ui.score_features("X.npy", "y.npy", "X_val.npy", "y_val.npy", training=ui.Converged(1e-3), memory="4GiB", out="run")
+    ui.score(model, train, val, training=…, memory="6GiB", out="run", engine="dask")
+
+Every figure on this page comes from `python -m benchmarks.scale`, on a machine that did other things meanwhile: seconds
+are those of the clock, and beside them those of the processor."""
+
+_WALLS = """## Where the next wall is
+
+- **D.** Matrices of D × D are held a dozen at a time and decomposed by one process: D = 20,000 takes 38 GB and hours.
+  Project on fewer columns, or sketch the eigensystem.
+- **k.** The sums and the rotation of a network grow with k: a thousand classes are a hundred times ten. Mix outputs
+  (`OutputSketch`), or score a linear head, whose outputs share their features.
+- **One driver.** All scores pass through the process that writes them, 8 (5 + 3k) bytes a sample: at 10⁹ samples and
+  ten outputs 280 GB, about an hour at 100 MB/s. Workers writing their own parts would move this wall.
+- **Reading.** Features are read three times: to know them again, for the sums, for the scores. At 10⁹ × 256 float32
+  that is 3 TB; below about 100 MB/s for each worker, the disk is slower than the products."""
+
+
+if __name__ == "__main__":
+    print(page(json.loads(Path(sys.argv[1]).read_text())), end="")

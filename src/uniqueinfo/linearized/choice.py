@@ -1,0 +1,67 @@
+"""Which form a problem is solved in, and why: said before the work and kept with the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from uniqueinfo.errors import InputError
+
+Form = Literal["auto", "dual", "primal"]
+
+LARGEST = 20_000
+"""Rows of the largest matrix that is decomposed unasked: 10 GB and hours on two cores; twice as many take eight times
+as long."""
+DIRECTIONS = 2_000
+"""Of a sketch that nobody asked for."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A form, the side of the matrix whose eigenvalues it takes, and the reason."""
+
+    form: Literal["dual", "primal", "sketch"]
+    side: int
+    why: str
+
+
+def choose(rows: int, width: int | None, form: Form = "auto", sketch: int | None = None) -> Choice:
+    """The cheapest form for this many rows (nk) and columns (D; None where there is only a kernel).
+
+    >>> choose(1_000, 50_000)
+    Choice(form='dual', side=1000, why='1,000 rows (nk) and 50,000 columns (D): the fewer are the rows')
+    >>> choose(600_000, 30_000).form, choose(600_000, 30_000).side
+    ('sketch', 2000)
+    """
+    if form not in ("auto", "dual", "primal"):
+        raise InputError(f'form: expected "auto", "dual" or "primal", got {form!r}')
+    if sketch is not None:
+        return _asked(rows, width, form, sketch)
+    if width is None:
+        return Choice("dual", rows, "only the kernel is known, not the rows it was made of")
+    if form != "auto":
+        return Choice(form, rows if form == "dual" else width, "asked for")
+    fewer, name = (rows, "rows") if rows <= width else (width, "columns")
+    sizes = f"{rows:,} rows (nk) and {width:,} columns (D)"
+    if fewer > LARGEST:
+        return Choice(
+            "sketch",
+            DIRECTIONS,
+            f"{sizes}: both are more than {LARGEST:,}, so {DIRECTIONS:,} directions are kept exactly and the others "
+            'summed up; every score comes with an estimate of its error (form="primal" or "dual" is exact, for hours)',
+        )
+    return Choice("dual" if rows <= width else "primal", fewer, f"{sizes}: the fewer are the {name}")
+
+
+def _asked(rows: int, width: int | None, form: Form, sketch: int) -> Choice:
+    if form != "auto":
+        raise InputError(f'sketch: is a form of its own; drop form="{form}" or sketch={sketch}')
+    if width is None:
+        raise InputError("sketch: needs Jacobian rows or features, and here only the kernel is known; drop sketch")
+    most = min(rows, width)
+    if isinstance(sketch, bool) or not isinstance(sketch, int) or not 1 <= sketch < most:
+        raise InputError(
+            f"sketch: expected how many directions to keep, at least 1 and fewer than {most:,} (of {rows:,} rows and "
+            f"{width:,} columns), got {sketch!r}; without sketch all are kept"
+        )
+    return Choice("sketch", sketch, "asked for; every score comes with an estimate of its error")
