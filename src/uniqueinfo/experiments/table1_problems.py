@@ -7,7 +7,7 @@ At the small scale the MLP is retrained by 100 steps of heavy-ball descent in pl
 steps/(1 − momentum) kept, so that both follow the same gradient flow; the table says how far one training by the
 paper's own steps ends from them. The others follow gradient flow itself, of the paper's length: the pretrained CNN's
 largest curvature is about 1000, so that the paper's rate of .002 is at the edge of stability, and ResNet-18's is about
-4000, so that the paper's would diverge (and so would LiSSA with its scale of 1000). Heavy-ball steps throw the
+6400, so that the paper's would diverge (and so would LiSSA with its scale of 1000). Heavy-ball steps throw the
 pretrained CNN's outputs about in the first ten of them: the first 12 left-out samples then gave correlations of .55
 (weights) and .21 (predictions), after which flow was taken.
 """
