@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,22 @@ def network_seconds(n: float, k: int, D: int, found: dict[str, Any]) -> float:
 
 def page(found: dict[str, Any]) -> str:
     """The whole page; parts that were not measured say so."""
-    parts = [_HEAD, *(section(found) for section in (_mnist, _features, _dask, _kill, _model, _expect)), _WALLS]
-    return "\n\n".join(parts) + "\n"
+    parts = [
+        f"## {title}\n\n{section(found) if measured in found else 'Not measured.'}"
+        for title, measured, section in _SECTIONS
+    ]
+    return "\n\n".join([_HEAD, *parts, _WALLS]) + "\n"
 
 
 def _mnist(found: dict[str, Any]) -> str:
-    title = "## Against n: a network on MNIST\n\n"
-    measured = found.get("mnist")
-    if measured is None:
-        return title + "Not measured."
+    measured = found["mnist"]
     rows = [
         f"| {line['samples']:,} | {line['seconds']:.0f} | {line['cpu_seconds']:.0f} | {as_text(line['peak_bytes'])} |"
         for line in measured["runs"]
     ]
     last = measured["runs"][-1]
     return (
-        f"{title}784 × 1024 × 10 network, {last['outputs']} outputs, D = {last['columns']:,} columns, one thread, "
+        f"784 × 1024 × 10 network, {last['outputs']} outputs, D = {last['columns']:,} columns, one thread, "
         f"budget {last['memory']}.\n\n| samples | seconds | of the processor | peak memory |\n|--:|--:|--:|--:|\n"
         + "\n".join(rows)
         + f"\n\nSlope of log time against log n: {measured['slope']:.2f}; in processor time "
@@ -55,22 +56,16 @@ def _mnist(found: dict[str, Any]) -> str:
 
 
 def _features(found: dict[str, Any]) -> str:
-    title = "## Features from disk\n\n"
-    line = found.get("features")
-    if line is None:
-        return title + "Not measured."
+    line = found["features"]
     return (
-        f"{title}{line['samples']:,} × {line['features']} float32 in one .npy file, {line['outputs']} outputs, budget "
+        f"{line['samples']:,} × {line['features']} float32 in one .npy file, {line['outputs']} outputs, budget "
         f"{line['memory']}, one thread: {line['seconds']:,.0f} s ({line['cpu_seconds']:,.0f} s of the processor), peak "
         f"{as_text(line['peak_bytes'])}."
     )
 
 
 def _dask(found: dict[str, Any]) -> str:
-    title = "## Dask\n\n"
-    measured = found.get("dask")
-    if measured is None:
-        return title + "Not measured."
+    measured = found["dask"]
     rows = [
         f"| {name} | {line['samples']:,} | {line['seconds_one_worker']:.0f} s | {line['seconds_two_workers']:.0f} s | "
         f"{line['two_workers_over_one']:.2f} | {line['difference_of_two']:.1e} | "
@@ -78,32 +73,26 @@ def _dask(found: dict[str, Any]) -> str:
         for name, line in measured.items()
     ]
     return (
-        f"{title}| what | samples | one worker | two | gain | difference from local | after a worker was killed |\n"
+        "| what | samples | one worker | two | gain | difference from local | after a worker was killed |\n"
         "|---|--:|--:|--:|--:|--:|--:|\n" + "\n".join(rows)
     )
 
 
 def _kill(found: dict[str, Any]) -> str:
-    title = "## kill -9\n\n"
-    measured = found.get("kill")
-    if measured is None:
-        return title + "Not measured."
+    measured = found["kill"]
     same = sum(kill["same_bytes"] for kill in measured["kills"])
-    return f"{title}Killed at {len(measured['kills'])} random moments, run again: {same} ended with the same bytes."
+    return f"Killed at {len(measured['kills'])} random moments, run again: {same} ended with the same bytes."
 
 
 def _model(found: dict[str, Any]) -> str:
-    title = "## Cost model\n\n"
-    rates = found.get("rates")
-    if rates is None:
-        return title + "Not measured."
+    rates = found["rates"]
     rows = [
         f"| {D:,} | {rates[f'gram_flops_{D}'] / 1e9:.0f} | {rates[f'product_flops_{D}'] / 1e9:.0f} | "
         f"{rates[f'eigh_seconds_{D}']:.2f} |"
         for D in (256, 2_110)
     ]
     return (
-        title + "Operations for n samples, k outputs, D columns, m validation samples, q real columns of poles:\n\n"
+        "Operations for n samples, k outputs, D columns, m validation samples, q real columns of poles:\n\n"
         "| step | a linear head | a network | passes over the data |\n|---|---|---|--:|\n"
         "| look at every sample | – | – | 1 |\n"
         "| sums JᵀJ, Jᵀr (one triangle) | n D² | n k D² | 1 |\n"
@@ -138,10 +127,7 @@ def _against_model(found: dict[str, Any]) -> str:
 
 
 def _expect(found: dict[str, Any]) -> str:
-    title = "## What to expect\n\n"
-    rates = found.get("rates")
-    if rates is None:
-        return title + "Not measured."
+    rates = found["rates"]
     rows = []
     for n in (1e6, 1e8, 1e9):
         head, network = head_seconds(n, 256, rates), network_seconds(n, 10, 2_110, rates)
@@ -150,8 +136,7 @@ def _expect(found: dict[str, Any]) -> str:
             f"{as_text(4 * 10 * 2_110 * n)} | {as_text(8 * 35 * n)} |"
         )
     return (
-        title
-        + "Core-hours by the model above, products alone: 256 features and ten outputs trained to the end; a network "
+        "Core-hours by the model above, products alone: 256 features and ten outputs trained to the end; a network "
         "of ten outputs and 2,110 columns, its own rows not counted. Divide by the number of workers.\n\n"
         "| n | head | features on disk | network | rows if kept | scores on disk |\n|--:|--:|--:|--:|--:|--:|\n"
         + "\n".join(rows)
@@ -172,6 +157,16 @@ of partitions. Nothing else is held, so memory does not grow with n, and partiti
 
 Every figure on this page comes from `python -m benchmarks.scale`, on a machine that did other things meanwhile: seconds
 are those of the clock, and beside them those of the processor."""
+
+_SECTIONS: tuple[tuple[str, str, Callable[[dict[str, Any]], str]], ...] = (
+    ("Against n: a network on MNIST", "mnist", _mnist),
+    ("Features from disk", "features", _features),
+    ("Dask", "dask", _dask),
+    ("kill -9", "kill", _kill),
+    ("Cost model", "rates", _model),
+    ("What to expect", "rates", _expect),
+)
+"""Title, what it needs to have been measured, and its text."""
 
 _WALLS = """## Where the next wall is
 
