@@ -24,7 +24,7 @@ from uniqueinfo.linearized.rows import Rows
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
 from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import Columns, check_streams, score_linearization, score_stream
+from uniqueinfo.scoring import Columns, check_streams, score_linearization
 from uniqueinfo.smoothing import Smoothing
 from uniqueinfo.sources import Inputs, Labels
 from uniqueinfo.training import Training
@@ -84,10 +84,12 @@ def score(
     2
     """
     if engine is not None or out is not None:
+        from uniqueinfo.engine.network_scores import score_network
+
         check_streams(smoothing, form, effects, sketch)
         place = None if folder is None else Path(folder)
         network = _Network(model, None, outputs, as_bytes(memory), place, device, progress)
-        return _streamed(
+        return score_network(
             network, train, val, projection, training, engine, None if out is None else Path(out), keep, ids, columns
         )
     linearization = linearize(
@@ -353,42 +355,6 @@ def _unmixed(scores: Scores, factor: float) -> Scores:
         value=scaled(scores.value),
         errors=errors,
     )
-
-
-def _streamed(
-    network: _Network,
-    train: Any,
-    val: Any,
-    projection: Chosen,
-    training: Training | Literal["auto"],
-    engine: Engine | str | None,
-    out: Path | None,
-    keep: bool | None,
-    ids: Any,
-    columns: Columns,
-) -> Scores:
-    from uniqueinfo.engine.network import NetworkSource
-    from uniqueinfo.engine.rows import with_rows
-    from uniqueinfo.engine.sources import Sources
-
-    samples = network.samples(train)
-    chosen = DEFAULT_PROJECTION if projection == "auto" else projection
-    source = NetworkSource.of(network.model, samples, chosen, network.sketch, network.device, network.memory)
-    if source.read(slice(0, 1)).targets is None:
-        raise InputError("train: these samples have no labels; hand over (inputs, labels)")
-    sources = Sources(source, None if val is None else source.over(network.samples(val)))
-    with showing(network.progress):
-        return score_stream(
-            with_rows(sources, source, network.folder, out, keep, tell=network.progress),
-            training,
-            memory=network.memory,
-            engine=engine,
-            out=out,
-            ids=samples.ids if ids is None else ids,
-            columns=columns,
-            factor=1.0 if network.sketch is None else network.sketch.factor(source.classes),
-            settings={"projection": repr(chosen), "notes": list(source.notes)},
-        )
 
 
 def _from_kernels(network: _Network, train: Samples, val: Samples | None) -> LinearizedNetwork:
