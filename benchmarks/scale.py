@@ -83,11 +83,11 @@ def features(asked: argparse.Namespace) -> dict[str, Any]:
 
 def dask(asked: argparse.Namespace) -> dict[str, Any]:
     """Local against Dask, one worker against two, and a worker killed on the way: network and features."""
-    data = _features(asked.scratch, 200_000)
+    data = _features(asked.scratch, 300_000)
     try:
         return {
             "features": _child("dask", asked.scratch / "dask-f", X=str(data / "X.npy"), y=str(data / "y.npy")),
-            "network": _child("dask", asked.scratch / "dask-n", samples=10_000),
+            "network": _child("dask", asked.scratch / "dask-n", samples=30_000),
         }
     finally:
         shutil.rmtree(data)

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
 from uniqueinfo.engine import DaskEngine, Engine, LocalEngine
-from uniqueinfo.engine.cluster import local_cluster
+from uniqueinfo.engine.cluster import local_client
 from uniqueinfo.jacobian import Projection
 from uniqueinfo.models import ModelChoice
 from uniqueinfo.scores import Scores
@@ -33,6 +32,7 @@ _PROJECTION = ui.Factorized(700)  # of 784 × 1024 + 1024 + 1024 × 10 + 10 para
 _LONG_TRAINING = ui.GradientFlow(lr=0.01, time=1000.0)
 _HEAD_TRAINING = ui.Converged(weight_decay=1e-3)
 _VALIDATION = 1_000
+_TURNS = 2
 
 
 def mnist(folder: Path, *, samples: int, memory: str = "6GiB", keep: bool | None = None) -> dict[str, Any]:
@@ -78,33 +78,39 @@ def features(folder: Path, *, X: str, y: str, memory: str = "4GiB") -> dict[str,
 def dask(folder: Path, *, X: str | None = None, y: str | None = None, samples: int = 0) -> dict[str, Any]:
     """The same by this process, by one worker, by two, and by two of which one is killed."""
 
-    def run(engine: Engine) -> Scores:
+    def run(name: str, engine: Engine) -> Scores:
+        out = folder / name
         if X is None:
             # Fewer columns than above: eigenvectors are the driver's, and workers cannot shorten them.
-            return _network(samples, engine=engine, keep=False, projection=ui.Factorized(200))
-        return _head(X, y, engine=engine, training=_LONG_TRAINING)
+            return _network(samples, engine=engine, out=out, keep=False, projection=ui.Factorized(200))
+        return _head(X, y, engine=engine, out=out, training=_LONG_TRAINING)
 
-    local, seconds = _timed(lambda: run(LocalEngine()))
-    with _cluster(1) as client:
-        one, seconds_one = _timed(lambda: run(DaskEngine(client)))
+    local, seconds = _timed(lambda: run("local", LocalEngine()))
+    least: dict[int, float] = {}
+    found: dict[int, Scores] = {}
+    for turn in range(_TURNS):  # one after the other, and again: the machine is not always equally fast
+        for workers in (1, 2):
+            with _cluster(workers) as client:
+                name = f"{workers}-{turn}"
+                found[workers], taken = _timed(lambda: run(name, DaskEngine(client)))  # noqa: B023
+            least[workers] = min(taken, least.get(workers, taken))
     with _cluster(2) as client:
-        two, seconds_two = _timed(lambda: run(DaskEngine(client)))
         victim = next(iter(client.run(os.getpid).values()))
-        timer = threading.Timer(seconds_two / 2, os.kill, (victim, signal.SIGKILL))
+        timer = threading.Timer(least[2] / 2, os.kill, (victim, signal.SIGKILL))
         timer.start()
-        after, seconds_killed = _timed(lambda: run(DaskEngine(client)))
+        after, seconds_killed = _timed(lambda: run("killed", DaskEngine(client)))
         timer.join()
         replaced = victim not in client.run(os.getpid).values()
     return {
         "samples": len(local),
         "seconds_local": seconds,
-        "seconds_one_worker": seconds_one,
-        "seconds_two_workers": seconds_two,
-        "two_workers_over_one": seconds_one / seconds_two,
+        "seconds_one_worker": least[1],
+        "seconds_two_workers": least[2],
+        "two_workers_over_one": least[1] / least[2],
         "seconds_with_a_worker_killed": seconds_killed,
         "worker_was_killed": replaced,
-        "difference_of_one": _difference(one, local),
-        "difference_of_two": _difference(two, local),
+        "difference_of_one": _difference(found[1], local),
+        "difference_of_two": _difference(found[2], local),
         "difference_after_a_kill": _difference(after, local),
     }
 
@@ -132,11 +138,16 @@ def rates(folder: Path) -> dict[str, Any]:
 
 
 def _network(samples: int, projection: Projection = _PROJECTION, **how: Any) -> Scores:
-    with np.load(FOLDER / "mnist_full.npz") as arrays:
-        train = _Images(arrays["x_train"], arrays["y_train"], samples)
-        val = _Images(arrays["x_test"], arrays["y_test"], _VALIDATION)
+    train, val = (_Images(*_digits()[part], count) for part, count in (("train", samples), ("test", _VALIDATION)))
     model = ModelChoice("mlp:1024").build((1, 28, 28), 10, 0)
     return ui.score(model, train, val, training=_LONG_TRAINING, projection=projection, **how)
+
+
+@cache
+def _digits() -> dict[str, tuple[NDArray[np.uint8], NDArray[np.uint8]]]:
+    """Unpacked once: every engine is then given the same arrays, and none waits for them."""
+    with np.load(FOLDER / "mnist_full.npz") as arrays:
+        return {part: (arrays[f"x_{part}"], arrays[f"y_{part}"]) for part in ("train", "test")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +175,7 @@ def _head(X: str, y: Any, training: Training = _HEAD_TRAINING, **how: Any) -> Sc
 
 @contextmanager
 def _cluster(workers: int) -> Iterator[Any]:
-    distributed: Any = import_module("distributed")
-    with (
-        local_cluster(workers) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with local_client(workers) as client:
         client.run(_ready)  # importing torch is not what is timed
         yield client
 

@@ -26,6 +26,11 @@ class _Rate(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.3g} {self._unit}/s")
 
 
+def hide() -> None:
+    """Show nothing from here on."""
+    _wanted.set(False)
+
+
 @contextmanager
 def showing(wanted: bool) -> Iterator[None]:
     """Whether what happens in here shows how far it is."""

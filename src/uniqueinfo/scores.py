@@ -141,10 +141,19 @@ class Scores:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(folder / _TABLE) as beside:
-            pq.write_table(self.table(), beside)
+            self.write(beside)
         with replacing(folder / _SETTINGS) as beside:
             beside.write_text(_as_json(self.settings) + "\n", encoding="utf-8")
         return folder
+
+    def write(self, path: Path) -> None:
+        """The table alone, as Parquet.
+
+        Only what repeats itself gets a dictionary: looking for one among scores takes most of the time of writing.
+        """
+        table = self.table()
+        repeating = [column.name for column in table.schema if not _is_measured(column.type)]
+        pq.write_table(table, path, use_dictionary=[*repeating, "targets.list.element"])
 
     def table(self) -> pa.Table:
         """All there is, with the settings: what is saved."""
@@ -205,6 +214,10 @@ def versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "torch": torch.__version__,
     }
+
+
+def _is_measured(kind: pa.DataType) -> bool:
+    return pa.types.is_floating(kind) or pa.types.is_fixed_size_list(kind)
 
 
 def _as_json(settings: Mapping[str, Any]) -> str:

@@ -244,6 +244,10 @@ def reproduce(
     scale: Annotated[ScaleChoice, typer.Option(help="Minutes, or the paper's sizes.")] = ScaleChoice.small,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where figures, tables and numbers go.")] = Path("results"),
     seed: Annotated[int, typer.Option(help="Of everything drawn at random.")] = 0,
+    skip: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Of all, not this one; may be repeated.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Experiments at a time, each in a process of its own.")] = 1,
     names: Annotated[bool, typer.Option("--list", help="Print the experiments there are.")] = False,
     gallery: Annotated[
         Path | None, typer.Option(metavar="PAGE.md", help="Write a page of what lies in --out; runs nothing.")
@@ -262,7 +266,7 @@ def reproduce(
     elif name is None:
         raise InputError("name an experiment, or all; uniqueinfo reproduce --list prints them")
     else:
-        command.reproduce(name, Request(scale.value, data, seed), out, as_json=as_json)
+        command.reproduce(name, Request(scale.value, data, seed), out, as_json=as_json, skip=skip or (), jobs=jobs)
 
 
 @app.command(epilog="Example: uniqueinfo demo --out runs/demo")

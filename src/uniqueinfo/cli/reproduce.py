@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -12,37 +15,89 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from uniqueinfo.errors import UniqueInfoError
+from uniqueinfo.errors import InputError, UniqueInfoError
 from uniqueinfo.experiments.gallery import write_gallery
-from uniqueinfo.experiments.runner import EXPERIMENTS, Claim, Request, Result
+from uniqueinfo.experiments.runner import EXPERIMENTS, LONGEST, Claim, Request
 from uniqueinfo.experiments.runner import reproduce as run
 from uniqueinfo.plain import records
+from uniqueinfo.progress import hide
 
 
-def reproduce(name: str, request: Request, out: Path, *, as_json: bool) -> None:
-    """Run one experiment, or `all`: those that cannot run are told at the end."""
+@dataclass(frozen=True)
+class _Outcome:
+    name: str
+    seconds: float
+    claims: list[Claim]
+    error: str | None = None
+    """Why it could not run."""
+
+
+def reproduce(
+    name: str, request: Request, out: Path, *, as_json: bool, skip: Collection[str] = (), jobs: int = 1
+) -> None:
+    """Run one experiment, or `all` but those to skip: those that cannot run are told at the end."""
+    _check(name, skip)
     console = Console(highlight=False, soft_wrap=True)
-    names = list(EXPERIMENTS) if name == "all" else [name]
+    names = [each for each in EXPERIMENTS if each not in skip] if name == "all" else [name]
     found, failed = {}, {}
-    for each in names:
-        started = time.perf_counter()
-        try:
-            found[each] = run(each, request, out)
-        except UniqueInfoError as wrong:
+    for outcome in _outcomes(names, request, out, jobs):
+        if outcome.error is not None:
             if name != "all":
-                raise
-            failed[each] = str(wrong)
+                raise InputError(outcome.error)
+            failed[outcome.name] = outcome.error
             continue
+        found[outcome.name] = outcome.claims
         if not as_json:
-            console.print(_table(each, request, found[each], time.perf_counter() - started))
-            console.print(f"written to {escape(str(out / each))}\n")
+            console.print(_table(outcome, request))
+            console.print(f"written to {escape(str(out / outcome.name))}\n")
     if as_json:
-        claims = {each: records(pd.DataFrame(result.claims)) for each, result in found.items()}
+        claims = {each: records(pd.DataFrame(found[each])) for each in names if each in found}
         print(json.dumps({"out": str(out), "claims": claims, "failed": failed}, indent=2, ensure_ascii=False))
     for each, why in failed.items():
         Console(stderr=True, highlight=False, soft_wrap=True).print(f"{each} did not run: {escape(why)}")
     if failed:
         raise typer.Exit(1)
+
+
+def _check(name: str, skip: Collection[str]) -> None:
+    for asked in ([] if name == "all" else [name], skip):
+        for each in asked:
+            if each not in EXPERIMENTS:
+                raise InputError(f"there is no experiment {each!r}; there are: {', '.join(EXPERIMENTS)}")
+
+
+def _outcomes(names: list[str], request: Request, out: Path, jobs: int) -> Iterator[_Outcome]:
+    """Of each as it ends; several at a time in processes of their own, which share the threads there are."""
+    if jobs == 1 or len(names) == 1:
+        yield from (_outcome(name, request, out) for name in names)
+        return
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    first = sorted(names, key=lambda name: name not in LONGEST)
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _alone, (threads,), max_tasks_per_child=1) as pool:
+        running = [pool.submit(_outcome, name, request, out) for name in first]
+        yield from (each.result() for each in as_completed(running))
+
+
+def _outcome(name: str, request: Request, out: Path) -> _Outcome:
+    started = time.perf_counter()
+    try:
+        claims = run(name, request, out).claims
+    except UniqueInfoError as wrong:
+        return _Outcome(name, time.perf_counter() - started, [], str(wrong))
+    return _Outcome(name, time.perf_counter() - started, claims)
+
+
+def _alone(threads: int) -> None:
+    """What a process of several is told first: its share of the threads, and no bars over those of others."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(threads)
+    threadpool_limits(threads)
+    hide()
 
 
 def list_experiments(*, as_json: bool) -> None:
@@ -61,10 +116,10 @@ def gallery(results: Path, page: Path) -> None:
     Console(highlight=False, soft_wrap=True).print(f"Page: {escape(str(page))}")
 
 
-def _table(name: str, request: Request, result: Result, seconds: float) -> Table:
-    title = f"{name}, {request.scale} scale, {seconds:.0f} s"
+def _table(outcome: _Outcome, request: Request) -> Table:
+    title = f"{outcome.name}, {request.scale} scale, {outcome.seconds:.0f} s"
     table = Table("what", "ours", "paper", "holds", title=title, title_justify="left")
-    for claim in result.claims:
+    for claim in outcome.claims:
         held = "" if claim.holds is None else "yes" if claim.holds else "[red]NO[/]"
         paper = "" if claim.paper is None else escape(str(claim.paper))
         table.add_row(escape(claim.what), escape(shown(claim)), paper, held)

@@ -51,8 +51,7 @@ class DaskEngine:
             elif self.scheduler is not None:
                 client = stack.enter_context(_connected(distributed, self.scheduler))
             else:
-                cluster = stack.enter_context(local_cluster(self.workers or os.cpu_count() or 1))
-                client = stack.enter_context(distributed.Client(cluster))
+                client = stack.enter_context(local_client(self.workers or os.cpu_count() or 1))
             try:
                 client.wait_for_workers(1, timeout=_PATIENCE)
             except TimeoutError as alone:
@@ -63,15 +62,22 @@ class DaskEngine:
             yield _Cluster(client, sources)
 
 
-def local_cluster(workers: int) -> Any:
-    """A cluster of processes on this machine, of one thread each: the workers are the parallelism.
+@contextmanager
+def local_client(workers: int) -> Iterator[Any]:
+    """Of a cluster of processes on this machine, of one thread each: the workers are the parallelism.
 
     Dask has its workers give back freed memory at once, which the next product then takes again, page by page; these
-    keep what a partition needs.
+    keep what a partition needs. Results come straight from them, not by way of the scheduler.
     """
     dask, distributed = import_module("dask"), import_module("distributed")
-    with dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in _KEPT.items()}):
-        return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0")
+    kept = {f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in _KEPT.items()}
+    how = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with (
+        dask.config.set(kept),
+        distributed.LocalCluster(**how) as cluster,
+        distributed.Client(cluster, direct_to_workers=True) as client,
+    ):
+        yield client
 
 
 def _connected(distributed: Any, address: str) -> Any:

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
@@ -118,7 +117,7 @@ class RunFolder:
         """Keep the scores of a partition."""
         self.parts.mkdir(exist_ok=True)
         with replacing(self._part(number)) as beside:
-            pq.write_table(scores.table(), beside)
+            scores.write(beside)
 
     def finish(self, settings: Mapping[str, Any]) -> None:
         """All parts are there: put them in their place, and the settings beside them."""

@@ -44,6 +44,8 @@ EXPERIMENTS = {
     "bound": "I(W; z_i | S₋ᵢ) and its bound KL(p(w|S) ‖ p(w|S₋ᵢ)) on a toy problem",
     "steadystate": "simulated SGD and its continuous limit against the Lyapunov equation",
 }
+LONGEST = frozenset({"table1", "informative", "adversarial", "bound", "summarize", "architectures"})
+"""Where several run at a time, these are begun first."""
 NOT_RUN = "not run here"
 """What stands for a figure of ours where data or weights are not to be had."""
 

@@ -15,7 +15,7 @@ pretrained CNN's outputs about in the first ten of them: the first 12 left-out s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -156,12 +156,11 @@ _MLP_EFFORT: dict[Scale, Effort] = {
     "small": Effort(left_out=100, influenced=30, lissa_batch=32, momentum=0.9, steps=100),
     "paper": Effort(left_out=100, influenced=100, lissa_batch=128),
 }
-_CNN_EFFORT = _MLP_EFFORT | {"small": Effort(left_out=100, influenced=20, lissa_batch=32, flow=True, samples=300)}
-_SCRATCH_EFFORT = _MLP_EFFORT | {"small": replace(_CNN_EFFORT["small"], samples=200)}
+_CNN_EFFORT = _MLP_EFFORT | {"small": Effort(left_out=100, influenced=20, lissa_batch=32, flow=True, samples=200)}
 _PHOTO_EFFORT: dict[Scale, Effort] = {
     "small": Effort(
-        left_out=30,
-        influenced=15,
+        left_out=20,
+        influenced=10,
         lissa_batch=32,
         flow=True,
         samples=60,
@@ -209,7 +208,7 @@ COLUMNS = (
         1000,
         1000,
         lambda request, count: _digits(request, paper_cnn, count),
-        _SCRATCH_EFFORT,
+        _CNN_EFFORT,
         _paper((0.193, 0.319, -0.012, 0.069), (0.033, 0.647, 0.070, 0.407)),
     ),
 )
