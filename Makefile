@@ -50,9 +50,10 @@ bench-precision: $(READY)
 bench-peers: $(READY)
 	$(BIN)/python -m benchmarks.peers --data "$$UNIQUEINFO_DATA" --out results/peers --page docs/benchmarks.md
 
-# Time and memory against the number of samples, Dask, kills. About an hour, and 6 GB of disk.
+# Time and memory against the number of samples, Dask, kills; writes docs/scale.md. About an hour, and 6 GB of disk.
 bench-scale: $(READY)
 	$(BIN)/python -m benchmarks.scale --out results/scale
+	$(BIN)/python -m benchmarks.scale_page results/scale/scale.json docs/scale.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(READY)

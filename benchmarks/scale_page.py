@@ -1,4 +1,4 @@
-"""docs/scale.md from what `benchmarks.scale` measured: ``python -m benchmarks.scale_page results/scale/scale.json``."""
+"""docs/scale.md from what was measured: ``python -m benchmarks.scale_page results/scale/scale.json docs/scale.md``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from uniqueinfo.experiments.drawing import COLOURS
+from uniqueinfo.files import replacing
 from uniqueinfo.linearized.rows import CHUNK_BYTES
 from uniqueinfo.memory import as_text
 
 _FUNCTIONS = 40  # real columns of the poles of one filter, both halves
+_STEEPEST = 1.1  # a slope that still counts as linear
+_FIGURE, _CAPTION = "mnist.png", "Time (both axes logarithmic) and memory against the number of samples."
 _SQUARES = 12  # matrices D × D held at once, as the partitions are planned
 
 
@@ -28,13 +35,54 @@ def network_seconds(n: float, k: int, D: int, found: dict[str, Any]) -> float:
     return float(n * each + found[f"eigh_seconds_{D}"])
 
 
-def page(found: dict[str, Any]) -> str:
+def write_page(results: Path, page: Path) -> None:
+    """Write the page; the figure and what was measured go to a folder beside it, of the page's name."""
+    held = results.read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(held)
+    beside = page.with_suffix("")
+    beside.mkdir(parents=True, exist_ok=True)
+    with replacing(beside / "scale.json") as kept:
+        kept.write_text(held, encoding="utf-8")
+    if "mnist" in found:
+        with replacing(beside / _FIGURE) as drawn:
+            figure(found["mnist"]).savefig(drawn, format="png", dpi=110)
+    with replacing(page) as written:
+        written.write_text(text(found, beside.name), encoding="utf-8")
+
+
+def text(found: dict[str, Any], folder: str) -> str:
     """The whole page; parts that were not measured say so."""
     parts = [
         f"## {title}\n\n{section(found) if measured in found else 'Not measured.'}"
         for title, measured, section in _SECTIONS
     ]
+    if "mnist" in found:
+        parts[0] += f"\n\n![{_CAPTION}]({folder}/{_FIGURE})\n\n*{_CAPTION}*"
     return "\n\n".join([_HEAD, *parts, _WALLS]) + "\n"
+
+
+def figure(measured: dict[str, Any]) -> Figure:
+    """Time and memory against the number of samples."""
+    found = Figure(figsize=(10, 4), layout="constrained")
+    time, memory = found.subplots(1, 2)
+    runs = measured["runs"]
+    samples = [run["samples"] for run in runs]
+    seconds = [run["cpu_seconds"] for run in runs]
+    slope = measured["slope_in_processor_time"]
+    time.plot(samples, seconds, color=COLOURS[0], marker="o", label=f"measured, slope {slope:.2f}")
+    steepest = [seconds[-1] * (n / samples[-1]) ** _STEEPEST for n in samples]
+    time.plot(samples, steepest, color=COLOURS[8], linestyle="--", label=f"slope {_STEEPEST}")
+    time.set(ylabel="processor seconds, one thread", yscale="log")
+    time.legend(frameon=False)
+    memory.plot(samples, [run["peak_bytes"] / 2**20 for run in runs], color=COLOURS[1], marker="o")
+    memory.set(ylabel="peak memory, MiB", ylim=(0, 1.6 * max(run["peak_bytes"] for run in runs) / 2**20))
+    for ax in (time, memory):
+        ax.set(xscale="log", xlabel="samples")
+        ax.set_xticks(samples, [f"{n:,}" for n in samples])
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.grid(alpha=0.25)
+        ax.spines[["top", "right"]].set_visible(False)
+    return found
 
 
 def _mnist(found: dict[str, Any]) -> str:
@@ -74,7 +122,9 @@ def _dask(found: dict[str, Any]) -> str:
     ]
     return (
         "| what | samples | one worker | two | gain | difference from local | after a worker was killed |\n"
-        "|---|--:|--:|--:|--:|--:|--:|\n" + "\n".join(rows)
+        "|---|--:|--:|--:|--:|--:|--:|\n"
+        + "\n".join(rows)
+        + "\n\nBy the clock, the least of two runs each, taken in turn; workers have one thread."
     )
 
 
@@ -155,8 +205,9 @@ of partitions. Nothing else is held, so memory does not grow with n, and partiti
     ui.score_features("X.npy", "y.npy", "X_val.npy", "y_val.npy", training=ui.Converged(1e-3), memory="4GiB", out="run")
     ui.score(model, train, val, training=…, memory="6GiB", out="run", engine="dask")
 
-Every figure on this page comes from `python -m benchmarks.scale`, on a machine that did other things meanwhile: seconds
-are those of the clock, and beside them those of the processor."""
+Every figure on this page comes from `python -m benchmarks.scale` (`scale/scale.json` holds them all), on a machine of
+two cores that may have done other things meanwhile: seconds are those of the clock, and beside them those of the
+processor."""
 
 _SECTIONS: tuple[tuple[str, str, Callable[[dict[str, Any]], str]], ...] = (
     ("Against n: a network on MNIST", "mnist", _mnist),
@@ -181,4 +232,4 @@ _WALLS = """## Where the next wall is
 
 
 if __name__ == "__main__":
-    print(page(json.loads(Path(sys.argv[1]).read_text())), end="")
+    write_page(Path(sys.argv[1]), Path(sys.argv[2]))

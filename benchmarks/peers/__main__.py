@@ -117,11 +117,15 @@ def _report(out: Path, setting: Setting, method: Method) -> dict[str, Any] | Non
 
 
 def _write(out: Path, limits: Limits, left_out: int) -> None:
-    """Everything found so far in one file."""
+    """Everything found so far in one file; of problems whose folders are gone, what the file already held."""
+    path = out / "results.json"
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"settings": [], "runs": []}
     settings, runs = [], []
     for setting in SETTINGS:
         folder = out / "problems" / setting.name
         if not (folder / "wrong.npy").is_file():
+            settings += [each for each in before["settings"] if each["name"] == setting.name]
+            runs += [each for each in before["runs"] if each["setting"] == setting.name]
             continue
         problem, wrong = Problem.load(folder), np.load(folder / "wrong.npy")
         known = setting.judged and (out / "truth" / setting.name).is_dir()
@@ -152,7 +156,7 @@ def _write(out: Path, limits: Limits, left_out: int) -> None:
         "settings": settings,
         "runs": runs,
     }
-    with replacing(out / "results.json") as beside:
+    with replacing(path) as beside:
         beside.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

@@ -18,6 +18,8 @@ class Method:
     """How it differs from the question asked, or from its documented setting."""
     module: str = ""
     """Where the function is; by itself the module of the package's name here."""
+    trained: bool = True
+    """Whether it looks at the network after training (or on its way), which somebody has to train."""
 
     @property
     def key(self) -> str:
@@ -38,6 +40,7 @@ METHODS = (
         "uniqueinfo",
         "change of predictions and of validation loss without the sample",
         "the network linearized where its training starts; exact for a linear head",
+        trained=False,
     ),
     Method(LOSS, "training_loss", "training loss", "loss of the sample after training", "no leaving out at all"),
     Method(
@@ -46,6 +49,7 @@ METHODS = (
         "cleanlab label quality",
         "how little the label fits, by 5-fold logistic regression",
         "another model, and no leaving out",
+        trained=False,
     ),
     Method(
         "captum",
@@ -76,10 +80,20 @@ METHODS = (
         "one network, 128 columns",
     ),
     Method(
-        "dattri", "knn_shapley", "dattri KNN-Shapley", "share in the accuracy of 5 nearest neighbours", "another model"
+        "dattri",
+        "knn_shapley",
+        "dattri KNN-Shapley",
+        "share in the accuracy of 5 nearest neighbours",
+        "another model",
+        trained=False,
     ),
     Method(
-        "pydvl", "knn_shapley", "pyDVL KNN-Shapley", "share in the accuracy of 5 nearest neighbours", "another model"
+        "pydvl",
+        "knn_shapley",
+        "pyDVL KNN-Shapley",
+        "share in the accuracy of 5 nearest neighbours",
+        "another model",
+        trained=False,
     ),
     Method(
         "pydvl",

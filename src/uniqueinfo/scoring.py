@@ -62,7 +62,7 @@ def score_jacobian(
     Where both nk and D are too many to decompose, `sketch` keeps only this many directions exactly; every score then
     comes with an estimate of its error.
 
-    `out` or `engine` streams, as in `score_features`; then every array may be a path too.
+    `out`, `engine` or a path in place of an array streams, as in `score_features`.
 
     >>> from uniqueinfo.training import Converged
     >>> J, r = np.array([[[1.0]], [[1.0]]]), np.array([[0.0], [2.0]])  # two samples of one constant: 0 and 2
@@ -70,7 +70,7 @@ def score_jacobian(
     >>> scores.loo_outputs.ravel(), scores.functional   # without the one, the other is all there is
     (array([2., 0.]), array([0.5, 0.5]))
     """
-    if engine is not None or out is not None:
+    if engine is not None or out is not None or isinstance(J, str | Path):
         from uniqueinfo.engine.features import jacobian_sources
 
         check_streams(smoothing, form, effects, sketch)
@@ -111,7 +111,7 @@ def score_features(
 
     For features larger than memory name a folder `out`: partitions are read as they are needed, no more than the
     budget `memory` is held, and the scores go to `out` part by part; the same call on the folder of a killed run goes
-    on with it. Arrays may then be paths: of an .npy file, a Parquet file (`y` the name of its label column), or a
+    on with it. Arrays may be paths: of an .npy file, a Parquet file (`y` the name of its label column), or a
     folder of either. `engine="dask"`, or a `DaskEngine`, works on many partitions at a time, on one machine or many.
 
     >>> from uniqueinfo.training import Converged
@@ -120,7 +120,7 @@ def score_features(
     >>> int(scores.functional.argmax())  # the only sample of its class
     2
     """
-    if engine is not None or out is not None:
+    if engine is not None or out is not None or isinstance(X, str | Path):
         from uniqueinfo.engine.features import feature_sources
 
         check_streams(smoothing, form, effects, sketch)

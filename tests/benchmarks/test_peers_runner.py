@@ -93,7 +93,14 @@ def test_agreement_is_one_with_the_truth_itself() -> None:
 @pytest.fixture
 def results() -> dict[str, Any]:
     methods = [
-        {"key": f"{package}-f", "package": package, "title": title, "score": "something", "note": ""}
+        {
+            "key": f"{package}-f",
+            "package": package,
+            "title": title,
+            "score": "something",
+            "note": "",
+            "trained": package != "ours",
+        }
         for package, title in (("ours", "Ours"), ("quick", "Quick"), ("broken", "Broken"))
     ]
     setting = {
@@ -107,7 +114,7 @@ def results() -> dict[str, Any]:
         "steps": 10,
         "validation": 100,
     }
-    retraining = {"left_out": 40, "seconds": 12.0}
+    retraining = {"left_out": 39, "seconds": 80.0}
 
     def done(seconds: float, spearman: float) -> dict[str, Any]:
         agreement = {"amount": {"spearman": [spearman, 0.1, 0.9], "pearson": [spearman, 0.1, 0.9]}}
@@ -151,6 +158,12 @@ def test_the_page_names_who_is_quicker_and_closer(results: dict[str, Any], tmp_p
         if line["method"] == "quick-f":
             line["seconds"] = 3.0
     assert "quicker: no one." in page_of(results, tmp_path)
+
+
+def test_the_page_counts_a_training_for_those_that_need_one(results: dict[str, Any], tmp_path: Path) -> None:
+    page = page_of(results, tmp_path)
+    assert "| Quick | 0.50 s | 2.50 s | 0.25 |" in page
+    assert "Quicker with training: no one." in page
 
 
 def test_every_figure_of_the_page_is_there(results: dict[str, Any], tmp_path: Path) -> None:

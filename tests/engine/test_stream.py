@@ -90,6 +90,15 @@ def test_without_a_folder_the_scores_come_in_memory() -> None:
     assert found.functional is not None
 
 
+def test_paths_are_streamed_without_being_told_to(tmp_path: Path) -> None:
+    X, y = features()
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    found = ui.score_features(str(tmp_path / "X.npy"), tmp_path / "y.npy", training=ui.Converged(1e-2))
+    wanted = ui.score_features(X, y, training=ui.Converged(1e-2), engine="local")
+    np.testing.assert_array_equal(found.weight, wanted.weight)
+
+
 def test_a_finished_run_is_found_again_and_computes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = features()
     first = ui.score_features(X, y, X, training=ui.Converged(1e-2), out=tmp_path / "run")

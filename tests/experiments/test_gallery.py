@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,19 @@ def test_experiments_without_results_are_named(results: Path, tmp_path: Path) ->
     write_gallery(results, tmp_path / "page.md")
     said = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "- `sentiment`: " in said.partition("## Not in these results")[2]
+
+
+def test_what_was_found_lies_beside_the_page(results: Path, tmp_path: Path) -> None:
+    write_gallery(results, tmp_path / "page.md")
+    assert (tmp_path / "page" / "bound.json").read_bytes() == (results / "bound" / "figures.json").read_bytes()
+
+
+def test_experiments_of_an_earlier_page_stay_on_it(results: Path, tmp_path: Path) -> None:
+    write_gallery(results, tmp_path / "page.md")
+    before = (tmp_path / "page.md").read_text(encoding="utf-8")
+    shutil.rmtree(results / "steadystate")
+    write_gallery(results, tmp_path / "page.md")
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == before
 
 
 def test_large_pictures_are_made_small(results: Path, tmp_path: Path) -> None:

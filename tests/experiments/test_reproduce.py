@@ -49,6 +49,17 @@ def test_all_goes_on_where_one_cannot_run_and_ends_with_an_error(
     assert "0.5 [0.4, 0.6]" in said.out
 
 
+def test_what_is_skipped_is_not_run(tmp_path: Path) -> None:
+    reproduce("all", Request(), tmp_path, as_json=False, skip=["steadystate"])
+    assert (tmp_path / "bound" / "figures.json").is_file()
+
+
+def test_a_name_to_skip_that_does_not_exist_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no experiment 'tabel1'"):
+        reproduce("all", Request(), tmp_path, as_json=False, skip=["tabel1"])
+    assert not (tmp_path / "bound").exists()
+
+
 def test_one_that_cannot_run_is_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found nothing"):
         reproduce("steadystate", Request(), tmp_path, as_json=False)
@@ -65,3 +76,16 @@ def test_json_holds_the_claims(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_the_list_names_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     list_experiments(as_json=False)
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["bound", "steadystate"]
+
+
+@pytest.mark.slow
+def test_several_at_a_time_tell_of_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes of their own know the real experiments: two of them, told apart by their data being nowhere."""
+    monkeypatch.setattr("uniqueinfo.cli.reproduce.EXPERIMENTS", {"lengths": "", "sources": ""})
+    with pytest.raises(typer.Exit):
+        reproduce("all", Request(data=tmp_path / "nowhere"), tmp_path, as_json=False, jobs=2)
+    said = capsys.readouterr().err
+    assert "lengths did not run: " in said
+    assert "sources did not run: " in said

@@ -24,27 +24,33 @@ _HEAD = """# The paper, reproduced
 Every table and figure of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
 ICLR 2021) that real data could be had for, each made by one command, with the paper's figures beside ours. Intervals
 are of 95 %, by the test each line names. This page is written by `uniqueinfo reproduce --gallery`, from what the runs
-left behind; nothing in it is typed by hand. Times are of the last run, which does not compute again what an earlier one
-kept.
+left behind, which lies in `results/` (`NAME.json`, the pictures); nothing in it is typed by hand. Times are of the last
+run, which does not compute again what an earlier one kept.
 """
 
 
 def write_gallery(results: Path, page: Path) -> None:
-    """Write a Markdown page; its pictures go to a folder beside it, of the page's name."""
-    found = {name: read for name in EXPERIMENTS if (read := _read(results / name / "figures.json")) is not None}
-    if not found:
+    """Write a Markdown page; the pictures and what was found go to a folder beside it, of the page's name.
+
+    Experiments that are not among the results stay on the page as they were.
+    """
+    new = {name: read for name in EXPERIMENTS if (read := _read(results / name / "figures.json")) is not None}
+    if not new:
         raise InputError(f"{results}: holds no results; make some with uniqueinfo reproduce NAME --out {results}")
-    pictures = page.with_suffix("")
-    pictures.mkdir(parents=True, exist_ok=True)
-    for name, run in found.items():
+    beside = page.with_suffix("")
+    beside.mkdir(parents=True, exist_ok=True)
+    for name, run in new.items():
         for figure in run["figures"]:
-            _copy(results / name / f"{figure}.png", pictures / f"{name}-{figure}.png")
-    parts = [_HEAD, _summary(found), *(_section(name, run, pictures.name) for name, run in found.items())]
+            _copy(results / name / f"{figure}.png", beside / f"{name}-{figure}.png")
+        with replacing(beside / f"{name}.json") as kept:
+            kept.write_bytes((results / name / "figures.json").read_bytes())
+    found = {name: read for name in EXPERIMENTS if (read := _read(beside / f"{name}.json")) is not None}
+    parts = [_HEAD, _summary(found), *(_section(name, run, beside.name) for name, run in found.items())]
     absent = [name for name in EXPERIMENTS if name not in found]
     if absent:
         parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n]}\n" for n in absent))
-    with replacing(page) as beside:
-        beside.write_text("\n".join(parts), encoding="utf-8")
+    with replacing(page) as written:
+        written.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -1,0 +1,35 @@
+"""The page of the scale benchmark says what was measured, and what was not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scale_page import write_page
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    runs = [
+        {"samples": n, "seconds": n / 50, "cpu_seconds": n / 100, "peak_bytes": 2**29, "outputs": 10, "columns": 2110}
+        for n in (2_000, 6_000)
+    ]
+    slopes = ("slope", "slope_in_processor_time", "slope_of_the_last_two_in_processor_time")
+    measured = {"runs": [run | {"memory": "6GiB"} for run in runs], "peak_spread": 0.0} | dict.fromkeys(slopes, 1.0)
+    (tmp_path / "scale.json").write_text(json.dumps({"mnist": measured}), encoding="utf-8")
+    write_page(tmp_path / "scale.json", tmp_path / "docs" / "scale.md")
+    return tmp_path / "docs" / "scale.md"
+
+
+def test_what_was_measured_is_told_and_drawn(page: Path) -> None:
+    said = page.read_text(encoding="utf-8")
+    assert "| 6,000 | 120 | 60 | 537 MB |" in said
+    assert "(scale/mnist.png)" in said
+    assert (page.parent / "scale" / "mnist.png").stat().st_size > 5_000
+    assert (page.parent / "scale" / "scale.json").is_file()
+
+
+def test_what_was_not_measured_says_so(page: Path) -> None:
+    assert "## Dask\n\nNot measured." in page.read_text(encoding="utf-8")
