@@ -217,7 +217,7 @@ def versions() -> dict[str, str]:
 
 
 def _is_measured(kind: pa.DataType) -> bool:
-    return pa.types.is_floating(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(pa.types.is_floating(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _as_json(settings: Mapping[str, Any]) -> str:
