@@ -1,4 +1,4 @@
-"""Files appear whole or not at all: written beside, then renamed."""
+"""Files appear whole or not at all: written beside, then renamed; and one process at a time works in a folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from uniqueinfo.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -27,3 +34,30 @@ def replacing(path: Path) -> Iterator[Path]:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder meanwhile: the second to come is refused. The lock goes with the process.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp())
+    >>> with held(place), held(place):
+    ...     pass
+    Traceback (most recent call last):
+    uniqueinfo.errors.InputError: ...: another process is at work in this folder; wait for it, or name another folder
+    """
+    if fcntl is None:
+        yield
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as taken:
+            raise InputError(
+                f"{folder}: another process is at work in this folder; wait for it, or name another folder"
+            ) from taken
+        yield
+    finally:
+        os.close(place)

@@ -15,6 +15,7 @@ from tests.problems import problem
 from uniqueinfo.engine import sums
 from uniqueinfo.engine.stored import StoredScores
 from uniqueinfo.errors import InputError
+from uniqueinfo.files import held
 
 ALL = ui.RandomCoordinates(10_000)  # larger than any layer here: keeps every parameter
 
@@ -28,7 +29,7 @@ def test_streamed_features_score_as_in_memory(training: Any, tmp_path: Path) -> 
     found = ui.score_features(X, y, X_val, y_val, training=training, out=tmp_path / "run")
     assert len(list((tmp_path / "run" / "scores.parquet").iterdir())) > 3
     assert largest_difference(found, wanted) < 1e-10  # sums in another order; the rest is the same algebra
-    assert found.settings["training"] == wanted.settings["training"]
+    assert found.settings["training"] == pytest.approx(wanted.settings["training"], rel=1e-12)
     np.testing.assert_array_equal(found.labels, wanted.labels)
 
 
@@ -105,6 +106,11 @@ def test_a_finished_run_is_found_again_and_computes_nothing(tmp_path: Path, monk
     monkeypatch.setattr(sums, "gram", None)
     again = ui.score_features(X, y, X, training=ui.Converged(1e-2), out=tmp_path / "run")
     np.testing.assert_array_equal(first.weight, again.weight)
+
+
+def test_a_folder_somebody_is_at_work_in_is_refused(tmp_path: Path) -> None:
+    with held(tmp_path), pytest.raises(InputError, match="another process is at work in this folder"):
+        ui.score_features(*features(), training=ui.Converged(1e-2), out=tmp_path)
 
 
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from uniqueinfo.cli.tables import by_group, group_table, leading, sample_table
 from uniqueinfo.errors import InputError
+from uniqueinfo.files import held
 from uniqueinfo.job import Job
 from uniqueinfo.page import read_again, write_page
 from uniqueinfo.revival import validated
@@ -36,12 +37,13 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -
             _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
             return
         run = Run.open(out, prepared.record())
-        before = run.finished
-        scores = run.scores() if before else prepared.score(run)
-        if validate:
-            run.keep(validated(run, scores, samples=validate, seed=job.seed))
-        done = before and run.report.is_file() and not validate
-        page = run.report if done else write_page(run, scores, (prepared.train, prepared.val))
+        with held(out):
+            before = run.finished
+            scores = run.scores() if before else prepared.score(run)
+            if validate:
+                run.keep(validated(run, scores, samples=validate, seed=job.seed))
+            done = before and run.report.is_file() and not validate
+            page = run.report if done else write_page(run, scores, (prepared.train, prepared.val))
     except KeyboardInterrupt:
         print(f"Stopped. The same command goes on from here; what is done lies in {out}", file=sys.stderr)
         raise typer.Exit(_STOPPED) from None

@@ -23,6 +23,7 @@ from uniqueinfo.engine.solver import Solver, Spectrum, scores_of
 from uniqueinfo.engine.sources import Name, Piece, Source, Sources, digest_of
 from uniqueinfo.engine.sums import Sums
 from uniqueinfo.engine.tree import groups, tree
+from uniqueinfo.files import held
 from uniqueinfo.linearized import rows
 from uniqueinfo.progress import progress
 from uniqueinfo.scores import Scores, load, versions
@@ -58,9 +59,10 @@ class Stream:
     def _into(self, out: Path) -> Scores:
         with self.engine.open(self.sources) as session:
             folder = RunFolder(out, self._identity(session))
-            if not folder.finished:
-                cut = folder.begin({name: partition(source, self.memory) for name, source in self._named()})
-                _Run(self, session, folder, cut).go()
+            with held(out):
+                if not folder.finished:
+                    cut = folder.begin({name: partition(source, self.memory) for name, source in self._named()})
+                    _Run(self, session, folder, cut).go()
         return load(out)
 
     def _identity(self, session: Session) -> dict[str, Any]:
