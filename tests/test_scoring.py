@@ -140,7 +140,7 @@ def test_a_failed_save_leaves_the_earlier_one(tmp_path: Path, monkeypatch: pytes
     scores.save(tmp_path)
     before = (tmp_path / "scores.parquet").read_bytes()
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
 
     monkeypatch.setattr("uniqueinfo.scores.pq.write_table", full)
