@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from uniqueinfo.experiments import (
     architectures,
@@ -21,6 +24,8 @@ from uniqueinfo.experiments import (
 )
 from uniqueinfo.experiments.data import load
 from uniqueinfo.experiments.runner import NOT_RUN, Request, Result
+from uniqueinfo.jacobian import RandomCoordinates
+from uniqueinfo.networks import linearize
 
 
 @pytest.fixture
@@ -99,6 +104,25 @@ def test_initialization_draws_last_layers_that_differ(request_: Request, monkeyp
     expected = np.corrcoef(result.table["head 0"], result.table["head 1"])[0, 1]
     assert expected < 1 - 1e-6
     assert claim(result, "mean correlation between initializations").ours == pytest.approx(expected)
+
+
+def test_starting_from_zero_changes_nothing_for_a_network_that_does() -> None:
+    torch.manual_seed(0)
+    first, last = nn.Linear(5, 4), nn.Linear(4, 1, bias=False)
+    X, y = torch.randn(12, 5), torch.arange(12) % 2
+
+    def both() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        known = linearize(nn.Sequential(first, nn.Tanh(), last), (X, y), (X, y), projection=RandomCoordinates(1000))
+        own = paper.functional(known, initialization._LR, initialization._STEPS)[0]
+        return initialization._from_zero(known), own
+
+    centred, own = both()
+    assert not np.allclose(centred, own)
+    with torch.no_grad():  # units of opposite weights cancel in pairs
+        last.weight[:] = torch.tensor([1.0, -1.0, 2.0, -2.0])
+        first.weight[1::2], first.bias[1::2] = first.weight[::2].clone(), first.bias[::2].clone()
+    centred, own = both()
+    np.testing.assert_allclose(centred, own, rtol=1e-6)  # the outputs are float32
 
 
 @pytest.mark.slow
