@@ -68,5 +68,5 @@ def _bars(ax: Axes, cells: Sequence[Cell], measure: str) -> None:
     ax.axhline(0, color="0.5", linewidth=0.8)
     names = [f"{fill(cell.column.title, 12)}\n{'λ = 10³' if cell.decay else 'λ = 0'}" for cell in cells]
     ax.set_xticks(range(len(cells)), names, fontsize=7)
-    ax.set_ylim(-0.4, 1.05)
+    ax.set_ylim(min(-0.4, ax.dataLim.ymin - 0.05), 1.05)
     ax.spines[["top", "right"]].set_visible(False)
