@@ -102,6 +102,10 @@ def _claims(cell: Cell, request: Request) -> list[Claim]:
         note = f"processor time for all {cell.facts['samples']} samples, {name} extrapolated from those done"
         paper = _FASTER if what == "lissa" else None
         claims.append(Claim(f"{_name(cell)}: times faster than {name}", ratio, None, None, paper, holds, note))
+    if cell.facts["astray"]:
+        what = f"{_name(cell)}: trainings without a sample that went astray, of {len(cell.samples)}"
+        note = "they ended more than a tenth of the way off: leaps along flow lost stability, which spoils this cell"
+        claims.append(Claim(what, float(cell.facts["astray"]), holds=False, note=note))
     if "from_paper" in cell.facts:
         away = cell.facts["from_paper"]
         said = "diverges" if away is None else f"{away:.2%}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.baselines.influence import ConjugateGradients, LiSSA, Solver, influence
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 _DAMPING = 0.01
 """LiSSA's, where there is no decay."""
 _AT_ONCE = 10  # samples whose influence is computed together
+_ASTRAY = 0.1  # of the way a training goes: no single sample changes its end by so much
 _TIMED = 3  # samples conjugate gradients are timed on
 
 
@@ -117,6 +119,7 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
     timed = kept.once("gradients", asked, lambda: influenced(chosen[:_TIMED], gradients, "gauss-newton"))
     ours = kept.once("paper", asked, lambda: _from_paper(column, decay, request, problem, truth.outputs))
     measures = ("weights", "predictions")
+    way = sum(float((w - start).double().square().sum()) for w, start in _moved(problem, truth.trained)) / 2
     return Cell(
         column,
         decay,
@@ -130,8 +133,16 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
             "lissa": sum(piece["seconds"] for piece in pieces) / effort.influenced * n,
             "gradients": float(timed["seconds"]) / _TIMED * n,
         },
-        ours | asked | {"samples": n, "curvature": float(scores["largest"])},
+        ours
+        | asked
+        | {"samples": n, "curvature": float(scores["largest"]), "astray": int((truth.weight > _ASTRAY * way).sum())},
     )
+
+
+def _moved(problem: Problem, trained: Mapping[str, NDArray[Any]]) -> Iterator[tuple[Tensor, Tensor]]:
+    """Every parameter after training, and before."""
+    start = dict(problem.network.named_parameters())
+    return ((torch.from_numpy(w), start[name].detach()) for name, w in trained.items())
 
 
 def _from_paper(
