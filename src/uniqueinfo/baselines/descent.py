@@ -11,6 +11,7 @@ flow, the limit of short steps, is followed by the leaps of `stabilized`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vjp, vmap
 
-from uniqueinfo.baselines.stabilized import LEAPS, Weights, leap, reached, stages
+from uniqueinfo.baselines.stabilized import Stride, Weights, begin, follow, reached
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import batch_size, outputs_of
 from uniqueinfo.jacobian.peak import Peak
@@ -30,7 +31,6 @@ DecayTo = Literal["start", "zero"]
 
 _WORTH_SHARING = 2e8  # samples × weights of a step; below it a step is mostly overhead, which copies can share
 _MOST_COPIES = 256
-_MARGIN = 1.3  # over the curvature found: it grows during a leap, and is found from below
 _ITERATIONS = 10, 2  # of the power method: at first, and then from where the last one ended
 _TRIED = 4  # samples whose pass is measured, to know how many fit
 
@@ -49,8 +49,8 @@ class Descent:
     decay_to: DecayTo = "start"
     memory: int = 2**31
     start: Weights = field(init=False)
-    pace: tuple[int, ...] = ()
-    """Stages of each leap along flow: found by the first training, and kept by the others to be like it."""
+    pace: tuple[Stride, ...] = ()
+    """Strides along flow: found by the first training, and kept by the others to be like it."""
 
     def __post_init__(self) -> None:
         self.start = {name: _laid(p.detach().clone()) for name, p in self.model.named_parameters() if p.requires_grad}
@@ -104,22 +104,28 @@ class Descent:
         self, weights: Weights, kept: Tensor, after: Callable[[int, Weights], None], training: GradientFlow
     ) -> Weights:
         everyone = torch.arange(len(self.targets))
-        paced = list(self.pace)
-        sharpest, iterations = self.start, _ITERATIONS[0]
 
         def down(w: Weights) -> Weights:
             return {name: slope.neg_() for name, slope in self._slope(w, kept, everyone).items()}
 
-        for number in range(1, LEAPS + 1):
-            length = training.lr * training.time * (reached(number) - reached(number - 1))
-            if len(paced) < number:
-                curvature, sharpest = self._curvature({name: w[0] for name, w in weights.items()}, sharpest, iterations)
-                iterations = _ITERATIONS[1]
-                paced.append(stages(_MARGIN * length * (curvature + training.weight_decay)))
-            weights = leap(weights, down, length, paced[number - 1])
-            after(number, weights)
-        self.pace = tuple(paced)
+        if self.pace:
+            return follow(weights, down, self.pace, after)
+        weights, self.pace = begin(weights, down, training.lr * training.time, self._sharpness(), after)
         return weights
+
+    def _sharpness(self) -> Callable[[Weights], float]:
+        """The curvature at the first copy's weights; each call begins with the direction the one before ended with."""
+        along, iterations = self.start, _ITERATIONS[0]
+
+        def sharpness(weights: Weights) -> float:
+            nonlocal along, iterations
+            value, found = self._curvature({name: w[0] for name, w in weights.items()}, along, iterations)
+            if not math.isfinite(value):
+                return math.inf
+            along, iterations = found, _ITERATIONS[1]
+            return value + self.training.weight_decay
+
+        return sharpness
 
     def _slope(self, weights: Weights, kept: Tensor, chosen: Tensor) -> Weights:
         """∇L of every copy."""
@@ -227,7 +233,7 @@ class Descent:
 def until(training: GradientDescent | GradientFlow, step: int) -> GradientDescent | GradientFlow:
     """The same training stopped after a step, or after a leap along flow.
 
-    >>> until(GradientFlow(lr=0.1, time=50.0), LEAPS - 2).time
+    >>> until(GradientFlow(lr=0.1, time=50.0), 22).time  # of 24
     25.0
     """
     if isinstance(training, GradientDescent):

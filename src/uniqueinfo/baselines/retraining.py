@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from uniqueinfo.baselines.descent import DecayTo, Descent
 from uniqueinfo.baselines.folder import Folder
-from uniqueinfo.baselines.stabilized import LEAPS, Weights
+from uniqueinfo.baselines.stabilized import LEAPS, Stride, Weights
 from uniqueinfo.data import as_samples
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import call, outputs_of
@@ -191,11 +191,11 @@ def _with_all(
             saved["outputs"] = _numpy(descent.outputs(weights, look))[0]
         if watched:
             saved["watched"] = np.stack([watched[step] for step in watch])
-        saved["pace"] = np.array(descent.pace, dtype=np.intp)
+        saved["pace"] = np.array(descent.pace)
         saved["seconds"] = np.array(time.process_time() - started)
         if kept is not None:
             kept.write("all", saved)
-    descent.pace = tuple(saved["pace"].tolist())
+    descent.pace = tuple(Stride(length, int(stages), int(ends)) for length, stages, ends in saved["pace"].tolist())
     full = {name: torch.from_numpy(saved[f"w.{name}"]).to(w.device) for name, w in descent.start.items()}
     return full, saved
 

@@ -3,8 +3,8 @@
 Flow dw/dt = −∇L(w) is stiff: plain steps must be shorter than 2/curvature, so that time T takes T·curvature/2 of them.
 A leap of s stages is stable over a length of 0.65 s²/curvature, for s gradients. The leaps grow, as what is still
 moving after time t moves at rates of 1/t: T·curvature = 2000 takes some 220 gradients, and no direction of a linear
-network ends more than 0.6 % of its way from where flow brings it. The method is that of Sommeijer, Shampine and Verwer
-(1997).
+network ends more than 0.6 % of its way from where flow brings it. Where the curvature grows on the way a leap is made
+in halves. The method is that of Sommeijer, Shampine and Verwer (1997).
 """
 
 from __future__ import annotations
@@ -13,17 +13,33 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.polynomial import chebyshev
 from torch import Tensor
 
 Weights = dict[str, Tensor]
+"""(copies, …): networks trained side by side."""
+Slope = Callable[[Weights], Weights]
 
 LEAPS = 24
 """Each ends √2 times as late as the one before: from 1/2896 of the time to all of it."""
 _DAMPED = 2 / 13  # keeps every stage's polynomial away from ±1, so that errors die out
 _FEWEST = 2
+_MARGIN = 1.3  # over the curvature found where a leap begins: it may grow by as much on the way
+_SURE = 0.9  # of the stable reach: what the stages themselves show of the curvature is less than all of it
+_SHORTEST = 2.0**-12  # of a leap: where that is unstable, halves will not help
+
+
+class Stride(NamedTuple):
+    """A leap, or a part of one."""
+
+    length: float
+    stages: int
+    ends: int
+    """The leap that is over with it; 0: none."""
 
 
 def reached(leap: int) -> float:
@@ -47,19 +63,72 @@ def stages(stiffness: float) -> int:
     return s
 
 
-def leap(start: Weights, slope: Callable[[Weights], Weights], length: float, count: int) -> Weights:
-    """The weights a length of time later, by this many stages.
+def begin(
+    start: Weights,
+    slope: Slope,
+    time: float,
+    sharpness: Callable[[Weights], float],
+    after: Callable[[int, Weights], None] = lambda leap, weights: None,
+) -> tuple[Weights, tuple[Stride, ...]]:
+    """The weights a time later, and the strides they took: stable for the curvature at both ends of each."""
+    weights, sharp, taken = start, sharpness(start), list[Stride]()
+    for number in range(1, LEAPS + 1):
+        whole = time * (reached(number) - reached(number - 1))
+        ahead = [whole]
+        while ahead:
+            length = ahead.pop()
+            count = stages(_MARGIN * length * sharp)
+            there, seen = leap(weights, slope, length, count)
+            then = sharpness(there)
+            if not length * max(seen, then) <= _coefficients(count).reach and length > _SHORTEST * whole:
+                ahead += [length / 2, length / 2]
+                continue
+            weights, sharp = there, then
+            taken.append(Stride(length, count, 0 if ahead else number))
+        after(number, weights)
+    return weights, tuple(taken)
 
-    >>> import torch
-    >>> decay = lambda w: {"w": -w["w"]}  # dw/dt = −w
-    >>> round(float(leap({"w": torch.tensor(1.0)}, decay, 0.1, 4)["w"]), 3)  # e^−0.1
-    0.905
+
+def follow(
+    start: Weights,
+    slope: Slope,
+    strides: tuple[Stride, ...],
+    after: Callable[[int, Weights], None] = lambda leap, weights: None,
+) -> Weights:
+    """The weights after the strides of another training; only where they are unstable here, after halves of them."""
+    weights = start
+    for stride in strides:
+        ahead = [stride.length]
+        while ahead:
+            length = ahead.pop()
+            there, seen = leap(weights, slope, length, stride.stages)
+            if length * seen <= _SURE * _coefficients(stride.stages).reach or length <= _SHORTEST * stride.length:
+                weights = there
+            else:
+                ahead += [length / 2, length / 2]
+        if stride.ends:
+            after(stride.ends, weights)
+    return weights
+
+
+def leap(start: Weights, slope: Slope, length: float, count: int) -> tuple[Weights, float]:
+    """The weights a length of time later, by this many stages, and the largest curvature seen between two of them.
+
+    What is unstable outgrows all else within a leap, so that the stages then differ in its direction: ‖Δslope‖/‖Δw‖ of
+    neighbours shows a curvature beyond the reach of the leap.
+
+    >>> decay = lambda w: {"w": -3 * w["w"]}  # dw/dt = −3w
+    >>> there, curvature = leap({"w": torch.ones(1, 1)}, decay, 0.03, 4)
+    >>> round(float(there["w"]), 3), round(curvature, 3)  # e^−0.09
+    (0.914, 3.0)
     """
     known = _coefficients(count)
     first = slope(start)
     before, now = start, {name: w + known.first * length * first[name] for name, w in start.items()}
+    there, seen = first, []
     for μ, ν, step, pull in known.rest:
         here = slope(now)
+        seen.append(_apart(here, there) / _apart(now, before))
         after = {
             name: (1 - μ - ν) * w
             + μ * now[name]
@@ -68,8 +137,14 @@ def leap(start: Weights, slope: Callable[[Weights], Weights], length: float, cou
             + (pull * length) * first[name]
             for name, w in start.items()
         }
-        before, now = now, after
-    return now
+        before, now, there = now, after, here
+    return now, float(torch.stack(seen).nan_to_num(0.0, posinf=math.inf).max())
+
+
+def _apart(left: Weights, right: Weights) -> Tensor:
+    """Distances (copies,)."""
+    parts = [(w - right[name]).flatten(1).square().sum(dim=1) for name, w in left.items()]
+    return torch.stack(parts).sum(dim=0).sqrt()
 
 
 @dataclass(frozen=True)
