@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +16,11 @@ from torch import Tensor, nn
 from uniqueinfo.data import Samples, as_samples, as_targets
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian import Factorized, Kernels, OutputSketch, Projection, RowEngine, exact_kernels
+from uniqueinfo.jacobian.batching import batch_within
 from uniqueinfo.jacobian.features import Features, compute_features
+from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
+from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.linearized.choice import Form
 from uniqueinfo.linearized.linearization import Linearization, Probe
 from uniqueinfo.linearized.rows import Rows
@@ -41,7 +44,7 @@ DEFAULT_PROJECTION = Factorized(2000)
 _MOST_ROWS = 5_000  # of an exact kernel, whose eigendecomposition grows with their cube
 _MOST_PRODUCTS = 1e13  # operations an exact kernel may take: about a minute
 _LEAST_MEMORY = 512 * 2**20  # of exact kernels beside themselves: columns, and room to multiply them
-_BATCH = 32  # samples per batch of the exact kernels, whose budget leaves a batch's own memory out
+_BESIDE = 256 * 2**20  # a forward and backward pass of the exact kernels, whose budget leaves them out
 
 
 def score(
@@ -296,9 +299,23 @@ class _Network:
         """Exact kernels."""
         with self._prepared():
             self._engine(train)
-            others: Iterable[Inputs] = [] if val is None else _Batches(val)
+            one, two = (self._pass_bytes(train.inputs([0] * count)) for count in (1, 2))
+            size = batch_within(_BESIDE, one=one, two=two, most=len(train))
             with showing(self.progress):
-                return exact_kernels(self.model, _Batches(train), others, memory=self.memory, outputs=self.sketch)
+                return exact_kernels(
+                    self.model,
+                    _Batches(train, size),
+                    () if val is None else _Batches(val, size),
+                    memory=self.memory,
+                    outputs=self.sketch,
+                    counts=(len(train), 0 if val is None else len(val)),
+                )
+
+    def _pass_bytes(self, inputs: Inputs) -> int:
+        with Peak() as peak, torch.enable_grad():
+            free = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+            torch.autograd.grad(outputs_of(call(self.model, inputs)).sum(), free, allow_unused=True)
+        return int(peak.bytes)
 
     def targets(self, labels: NDArray[Any]) -> Floats:
         """What the (mixed) outputs are trained towards."""
@@ -332,10 +349,11 @@ class _Batches:
     """Inputs of all samples, batch by batch, as often as they are asked for."""
 
     samples: Samples
+    size: int
 
     def __iter__(self) -> Iterator[Inputs]:
         count = len(self.samples)
-        parts = [range(start, min(start + _BATCH, count)) for start in range(0, count, _BATCH)]
+        parts = [range(start, min(start + self.size, count)) for start in range(0, count, self.size)]
         return (batch.inputs for batch in self.samples.batches(parts))
 
 

@@ -56,7 +56,6 @@ def plan_for(samples: int, outputs: int, width: int, *, one: int, two: int, budg
     >>> plan_for(1000, 1, 10, one=30, two=50, budget=10**6)
     Plan(samples=1000, outputs=1, width=10, shard=512, batch=256)
     """
-    slope = max(two - one, 1)
     share = working_share(budget)
     if one > share:
         logger.warning(
@@ -66,11 +65,17 @@ def plan_for(samples: int, outputs: int, width: int, *, one: int, two: int, budg
         )
     row = outputs * width * 4
     shard = min(samples, _SHARD, max(1, min(_SHARD_BYTES, budget // 8) // row))
-    batch = _power_of_two(min(_BATCH, shard, max(1, (share - one) // slope + 1)))
+    batch = batch_within(share, one=one, two=two, most=shard)
     return Plan(samples, outputs, width, shard - shard % batch, batch)
 
 
-def _power_of_two(size: int) -> int:
+def batch_within(share: int, *, one: int, two: int, most: int) -> int:
+    """The largest batch, a power of two, that takes no more than a share, by what one and two samples took.
+
+    >>> batch_within(700, one=30, two=50, most=1000)
+    32
+    """
+    size = min(_BATCH, most, max(1, (share - one) // max(two - one, 1) + 1))
     return 1 << (size.bit_length() - 1)
 
 

@@ -16,7 +16,7 @@ from uniqueinfo.jacobian.forward import batch_size, repeat_to
 from uniqueinfo.jacobian.gradients import Gradient, Outer
 from uniqueinfo.jacobian.network import Network
 from uniqueinfo.jacobian.outputs import OutputSketch
-from uniqueinfo.jacobian.pieces import WORKSPACE, Factors, Piece, Rows
+from uniqueinfo.jacobian.pieces import WORKSPACE, Factors, Piece, Rows, mirror
 from uniqueinfo.progress import progress
 from uniqueinfo.sources import Inputs
 
@@ -41,19 +41,21 @@ def exact_kernels(
     *,
     memory: int,
     outputs: OutputSketch | None = None,
+    counts: tuple[int, int] | None = None,
 ) -> Kernels:
     """Sum the kernel over parameters, Θ = Σ_w J_w J_wᵀ, with only as many of their columns as `memory` holds.
 
     A weight whose gradient is g ⊗ x needs no columns at all: (J_w J_wᵀ)_ab = (g_a · g_b)(x_a · x_b).
-    `train` and `val` are batches of inputs; they are gone through once for each portion of the parameters, so
-    they must be iterable again. `memory`, in bytes, is for kernels and columns; running a batch comes on top.
+    `train` and `val` are batches of inputs; they are gone through once for each portion of the parameters, and once
+    more to count the samples unless their `counts` are given, so they must be iterable again. `memory`, in bytes, is
+    for kernels and columns; running a batch comes on top.
     Products are summed in float64. The model must be in evaluation mode.
 
     >>> model, x = torch.nn.Linear(2, 1), torch.tensor([[3.0, 4.0]])
     >>> exact_kernels(model, [x], memory=1 << 30).train  # 3² + 4² + 1
     tensor([[26.]], dtype=torch.float64)
     """
-    n, m = (sum(batch_size(batch) for batch in batches) for batches in (train, val))
+    n, m = counts or [sum(batch_size(batch) for batch in batches) for batches in (train, val)]
     example = next(iter(train), None)
     if example is None:
         reason = "can be gone through only once: give a list" if n else "are empty: give at least one"
@@ -67,18 +69,23 @@ def exact_kernels(
     with progress("Kernels", len(portions) * (n + m)) as advance:
         for portion in portions:
             _add(portion, kernel, results, network, chain(train, val), advance)
+    mirror(kernel[: n * k])
     return Kernels(kernel[: n * k], kernel[n * k :], results[:n], results[n:])
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows start … stop of a parameter; each takes `row_bytes` for all samples. Factors count as one row."""
+    """Rows start … stop of a parameter; each takes `row_bytes` for all samples. Factors count as one row.
+
+    Factors of a weight serve for the bias of its layer too.
+    """
 
     name: str
     start: int
     stop: int
     row_bytes: int
-    by_factors: bool
+    by_factors: bool = False
+    with_bias: bool = False
 
 
 def _parts(network: Network, example: Inputs, samples: int, room: int) -> Iterator[_Part]:
@@ -87,7 +94,10 @@ def _parts(network: Network, example: Inputs, samples: int, room: int) -> Iterat
     network.run(repeat_to(example, 1), lambda output, part, name, g: seen.setdefault(name, []).append(g))
     k = network.outputs
     number = samples * network.dtype.itemsize
-    for name, gradients in seen.items():
+    served: set[str] = set()
+    for name, gradients in sorted(seen.items(), key=lambda item: item[0] not in network.biases):
+        if name in served:
+            continue
         first = gradients[0]
         if len(gradients) == k and isinstance(first, Outer) and first.x.groups == 1:
             count, height, columns = first.x.count, first.height, first.columns
@@ -95,9 +105,12 @@ def _parts(network: Network, example: Inputs, samples: int, room: int) -> Iterat
             held = 4 * number * count * (columns + k * height)
             # One call with few positions: products of Gram matrices take less than those of the columns.
             if count**2 * (columns / k**2 + height) < columns * height and held <= room:
-                yield _Part(name, 0, 1, held, by_factors=True)
+                bias = network.biases.get(name, "")
+                with_bias = len(seen.get(bias, ())) == k
+                served |= {bias} if with_bias else set()
+                yield _Part(name, 0, 1, held, by_factors=True, with_bias=with_bias)
                 continue
-        yield _Part(name, 0, first.height, number * k * first.columns, by_factors=False)
+        yield _Part(name, 0, first.height, number * k * first.columns)
 
 
 def _portions(parts: Iterable[_Part], room: int, memory: int) -> Iterator[list[_Part]]:
@@ -155,7 +168,7 @@ def _add(
 
 def _piece(part: _Part, samples: int, network: Network) -> Piece:
     if part.by_factors:
-        return Factors(part.name, network.outputs)
+        return Factors(part.name, network.outputs, with_bias=part.with_bias)
     columns = (part.stop - part.start) * math.prod(network.shapes[part.name][1:])
     storage = torch.zeros(samples, network.outputs, columns, dtype=network.dtype, device=network.device)
     return Rows(part.name, part.start, part.stop, storage)

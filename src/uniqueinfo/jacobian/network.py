@@ -51,6 +51,12 @@ class Network:
         self.outputs: int = self._mixing.shape[1]
         self._modules = self._vectorized_where_possible(plan.modules, repeat_to(example, 2))
 
+    @property
+    def biases(self) -> Mapping[str, str]:
+        """The weights of layers with a rule, and the bias that is added to their products."""
+        sites = [site.names for site in self._rules]
+        return {names["weight"]: names["bias"] for names in sites if {"weight", "bias"} <= names.keys()}
+
     def run(self, inputs: Inputs, sink: Sink, only: Collection[str] | None = None) -> Tensor:
         """Hand per-sample gradients, of all parameters or `only` these, to `sink`; returns outputs (b, k)."""
         wanted = self.shapes if only is None else only

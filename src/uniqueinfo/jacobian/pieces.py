@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +13,7 @@ from uniqueinfo.jacobian.gradients import Gradient, Outer
 
 # Numbers held in float64 at a time while products are summed.
 WORKSPACE = 1 << 22
+_STRIPS = 8  # of the training samples: of each only what is left of the diagonal is computed
 
 
 class Piece(ABC):
@@ -25,7 +27,7 @@ class Piece(ABC):
 
     @abstractmethod
     def add_to(self, kernel: Tensor) -> None:
-        """Add J Jᵀ of this piece; the kernel's columns are those of the training samples."""
+        """Add J Jᵀ of this piece; columns are those of the training samples, among whom the upper half is left out."""
 
 
 class Rows(Piece):
@@ -45,18 +47,20 @@ class Rows(Piece):
         rows = self._storage.flatten(0, 1)
         for columns in torch.split(rows, max(1, WORKSPACE // len(rows)), dim=1):
             wide = columns.double()
-            kernel.addmm_(wide, wide[: kernel.shape[1]].T)
+            for part, stop in _strips(*kernel.shape):
+                kernel[part, :stop].addmm_(wide[part], wide[:stop].T)
 
 
 class Factors(Piece):
     """The factors of a weight's gradient Σ_p g_p ⊗ x_p, whose kernel is Σ_pq (g_ap · g_bq)(x_ap · x_bq).
 
-    Batches may differ in their number of positions.
+    A layer's bias is the weight of one more input, which is 1. Batches may differ in their number of positions.
     """
 
-    def __init__(self, name: str, outputs: int) -> None:
+    def __init__(self, name: str, outputs: int, *, with_bias: bool) -> None:
         self.name = name
         self._outputs = outputs
+        self._with_bias = with_bias
         self._x: dict[int, Tensor] = {}  # first sample of the batch → (b, columns, positions)
         self._g: dict[int, list[Tensor]] = {}  # → for each output, (b, height, positions)
 
@@ -73,14 +77,32 @@ class Factors(Piece):
         x = _even([self._x[start] for start in sorted(self._x)]).mT
         g = _even([torch.stack(self._g[start], dim=1) for start in sorted(self._g)]).mT
         n, count = kernel.shape[1] // k, x.shape[1]
-        x_train, g_train = x[:n].flatten(0, 1).double().T, g[:n].flatten(0, 2).double().T
-        step = max(1, WORKSPACE // (n * (k * count) ** 2))
-        for start in range(0, len(x), step):
-            part = slice(start, start + step)
-            xx = (x[part].flatten(0, 1).double() @ x_train).view(-1, 1, count, n, 1, count)
-            gg = (g[part].flatten(0, 2).double() @ g_train).view(-1, k, count, n, k, count)
-            block = (gg * xx).sum((2, 5)) if count > 1 else (gg * xx)[:, :, 0, :, :, 0]
-            kernel[start * k : (start + len(block)) * k] += block.flatten(2, 3).flatten(0, 1)
+        x, g = x.flatten(0, 1).double(), g.flatten(0, 2).double()
+        for part, stop in _strips(len(kernel) // k, n, WORKSPACE // (n * (k * count) ** 2)):
+            xx = x[part.start * count : part.stop * count] @ x[: stop * count].T
+            gg = g[part.start * k * count : part.stop * k * count] @ g[: stop * k * count].T
+            xx = (xx.add_(1) if self._with_bias else xx).view(-1, 1, count, stop, 1, count)
+            block = gg.view(-1, k, count, stop, k, count).mul_(xx)
+            block = block.sum((2, 5)) if count > 1 else block[:, :, 0, :, :, 0]
+            kernel[part.start * k : part.stop * k, : stop * k] += block.flatten(2, 3).flatten(0, 1)
+
+
+def mirror(kernel: Tensor) -> None:
+    """Fill the upper half of a symmetric matrix of which the lower half is there."""
+    for part, _ in _strips(len(kernel), len(kernel)):
+        kernel[: part.start, part] = kernel[part, : part.start].T
+        kernel[part, part] = kernel[part, part].tril() + kernel[part, part].tril(-1).T
+
+
+def _strips(count: int, columns: int, most: int | None = None) -> Iterator[tuple[slice, int]]:
+    """Rows, at most so many at a time, and up to which column they are needed: hardly farther than the diagonal."""
+    most = count if most is None else max(1, most)
+    step = min(most, -(-columns // _STRIPS))
+    for start in range(0, columns, step):
+        stop = min(start + step, columns)
+        yield slice(start, stop), stop
+    for start in range(columns, count, most):
+        yield slice(start, min(start + most, count)), columns
 
 
 def _even(batches: list[Tensor]) -> Tensor:

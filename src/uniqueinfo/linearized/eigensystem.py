@@ -88,8 +88,8 @@ class Eigensystem(ABC):
         """Rows of other samples → Z."""
 
     @abstractmethod
-    def rotated_gram(self, rows: Rows) -> Tensor:
-        """Σ ZᵀZ over the rows of other samples."""
+    def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ ZᵀZ (rank, rank) and Σ Zᵀ(their misfit) (rank, columns) over the rows of other samples."""
 
     @abstractmethod
     def weights(self, coordinates: Tensor) -> Tensor:
@@ -129,9 +129,10 @@ class Primal(Eigensystem):
         """J_val U."""
         return torch.matmul(rows, self._basis)
 
-    def rotated_gram(self, rows: Rows) -> Tensor:
-        """Uᵀ (J_valᵀ J_val) U: the sum is taken first, so that the samples are not rotated."""
-        return torch.matmul(self._basis.T @ gram(rows)[0], self._basis)
+    def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
+        """Uᵀ (J_valᵀ J_val) U: the sums are taken first, so that the samples are not rotated."""
+        square, moment = gram(rows, misfit)
+        return torch.matmul(self._basis.T @ square, self._basis), self._basis.T @ moment
 
     def weights(self, coordinates: Tensor) -> Tensor:
         """U times the coordinates."""
@@ -181,13 +182,15 @@ class Dual(Eigensystem):
             rows = torch.cat(parts, dim=1).reshape(*rows.shape[:2], -1)
         return torch.mul(rows @ self._basis, self._inverse_roots)
 
-    def rotated_gram(self, rows: Rows) -> Tensor:
-        """Σ Z_valᵀ Z_val."""
-        total = self.values.new_zeros(self.rank, self.rank)
+    def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
+        """Sample by sample, in chunks."""
+        square = self.values.new_zeros(self.rank, self.rank)
+        moment = self.values.new_zeros(self.rank, misfit.shape[2])
         for part in rows.chunks(8 * rows.per_sample * max(rows.width, self.rank)):
             flat = self.rotate(rows[part]).flatten(0, 1)
-            total.addmm_(flat.T, flat)
-        return total
+            square.addmm_(flat.T, flat)
+            moment.addmm_(flat.T, misfit[part].flatten(0, 1))
+        return square, moment
 
     def weights(self, coordinates: Tensor) -> Tensor:
         """Jᵀ V S⁻¹ times the coordinates."""
@@ -224,17 +227,15 @@ def _seconds(matrix: Tensor) -> float:
     return (time.perf_counter() - started) * (len(matrix) / side) ** 3
 
 
-def gram(rows: Rows, residual: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def gram(rows: Rows, residual: Tensor) -> tuple[Tensor, Tensor]:
     """(JᵀJ, Jᵀr) in one pass over the samples."""
     total = torch.zeros(rows.width, rows.width, dtype=torch.float64, device=rows.device)
-    columns = 0 if residual is None else residual.shape[2]
-    moment = torch.zeros(rows.width, columns, dtype=torch.float64, device=rows.device)
+    moment = torch.zeros(rows.width, residual.shape[2], dtype=torch.float64, device=rows.device)
     with progress("Products of the rows", rows.samples) as advance:
         for part in rows.chunks():
             flat = rows[part].flatten(0, 1)
             total.addmm_(flat.T, flat)
-            if residual is not None:
-                moment.addmm_(flat.T, residual[part].flatten(0, 1))
+            moment.addmm_(flat.T, residual[part].flatten(0, 1))
             advance(part.stop - part.start)
     return total, moment
 

@@ -57,26 +57,28 @@ class Probe:
         return moved
 
     def target(self, run: Trained) -> Target:
-        """The Fisher matrix and, where targets are known, the gradient of the mean validation loss after the run."""
-        return Target(self.fisher, self._gradient(run.coordinates))
+        """The Fisher matrix and, where targets are known, the gradient of the mean validation loss after the run.
 
-    @cached_property
+        The outputs being f₀ + Z_val c, that gradient is Fc + Z_valᵀ(f₀ − y)/m: the samples are gone through once for
+        all runs.
+        """
+        fisher, pull = self._sums
+        return Target(fisher, None if self.targets is None else fisher.apply(run.coordinates.T) + pull.T)
+
+    @property
     def fisher(self) -> Metric:
         """F = J_valᵀJ_val / m, through the rows themselves where there are fewer of them than coordinates."""
-        if self.samples * self.rows.per_sample < self.system.rank:
-            rows = torch.cat([self._rotated(part) for part in self._parts()])
-            return Metric(rows.flatten(0, 1) / self.samples**0.5, factor=True)
-        return Metric(self.system.rotated_gram(self.rows) / self.samples, factor=False)
+        return self._sums[0]
 
-    def _gradient(self, coordinates: Tensor) -> Tensor | None:
-        if self.targets is None:
-            return None
-        total = torch.zeros_like(coordinates)
-        for part in self._parts():
-            rows = self._rotated(part)
-            misfit = self.initial[part] + rows @ coordinates - self.targets[part]
-            total.addmm_(rows.flatten(0, 1).T, misfit.flatten(0, 1))
-        return total.T / self.samples
+    @cached_property
+    def _sums(self) -> tuple[Metric, Tensor]:
+        """F, and Z_valᵀ(f₀ − y)/m (rank, columns); y = f₀ where targets are not known."""
+        misfit = torch.zeros_like(self.initial) if self.targets is None else self.initial - self.targets
+        if self.samples * self.rows.per_sample < self.system.rank:
+            rows = torch.cat([self._rotated(part) for part in self._parts()]).flatten(0, 1)
+            return Metric(rows / self.samples**0.5, factor=True), rows.T @ misfit.flatten(0, 1) / self.samples
+        square, moment = self.system.sums(self.rows, misfit)
+        return Metric(square / self.samples, factor=False), moment / self.samples
 
     def _parts(self) -> Iterable[slice]:
         return slices(self.samples, 8 * self.rows.per_sample * max(self.rows.width, self.system.rank))

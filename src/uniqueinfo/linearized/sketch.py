@@ -108,9 +108,10 @@ class Sketched(Eigensystem):
         inside = rows @ self._basis
         return torch.cat([inside, rows - inside @ self._basis.T], dim=-1)
 
-    def rotated_gram(self, rows: Rows) -> Tensor:
-        """[V, P]ᵀ (J_valᵀ J_val) [V, P]: the sum is taken first, so that the samples are not rotated."""
-        return self.rotate(self.rotate(gram(rows)[0]).T)
+    def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
+        """[V, P]ᵀ (J_valᵀ J_val) [V, P]: the sums are taken first, so that the samples are not rotated."""
+        square, moment = gram(rows, misfit)
+        return self.rotate(self.rotate(square).T), self.rotate(moment.T).T
 
     def weights(self, coordinates: Tensor) -> Tensor:
         """V times the first coordinates, plus the others."""
