@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -146,14 +146,14 @@ class Scores:
             beside.write_text(_as_json(self.settings) + "\n", encoding="utf-8")
         return folder
 
-    def write(self, path: Path) -> None:
+    def write(self, where: Path | BinaryIO) -> None:
         """The table alone, as Parquet.
 
         Only what repeats itself gets a dictionary: looking for one among scores takes most of the time of writing.
         """
         table = self.table()
         repeating = [column.name for column in table.schema if not _is_measured(column.type)]
-        pq.write_table(table, path, use_dictionary=[*repeating, "targets.list.element"])
+        pq.write_table(table, where, use_dictionary=[*repeating, "targets.list.element"])
 
     def table(self) -> pa.Table:
         """All there is, with the settings: what is saved."""

@@ -30,7 +30,6 @@ from uniqueinfo.engine.solver import Spectrum
 from uniqueinfo.engine.sums import Sums
 from uniqueinfo.errors import InputError
 from uniqueinfo.files import replacing
-from uniqueinfo.scores import Scores
 
 _LEFTOVER = re.compile(r"\..+\.\d+\.part")  # of a run that was killed while writing
 
@@ -113,11 +112,11 @@ class RunFolder:
         """Whether the scores of a partition are there."""
         return self.table.is_dir() or self._part(number).is_file()
 
-    def keep_part(self, number: int, scores: Scores) -> None:
-        """Keep the scores of a partition."""
+    def keep_part(self, number: int, content: bytes) -> None:
+        """Keep the scores of a partition, a table in Parquet."""
         self.parts.mkdir(exist_ok=True)
         with replacing(self._part(number)) as beside:
-            scores.write(beside)
+            beside.write_bytes(content)
 
     def finish(self, settings: Mapping[str, Any]) -> None:
         """All parts are there: put them in their place, and the settings beside them."""

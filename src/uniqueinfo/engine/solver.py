@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uniqueinfo.engine.sources import Part, Piece, Sources
+from uniqueinfo.engine.sources import Part
 from uniqueinfo.engine.sums import Sums
 from uniqueinfo.information import Target, measure
 from uniqueinfo.linearized.eigensystem import Primal, eigh
@@ -133,11 +133,6 @@ class Solver:
             return None
         gradient = None if self.gradient is None else _tensor(self.gradient, device)
         return Target(Metric(_tensor(self.fisher, device), factor=False), gradient)
-
-
-def scores_of(sources: Sources, solver: Solver, piece: Piece) -> dict[str, Any]:
-    """A task: the scores of a partition."""
-    return solver.scores(sources.read(piece))
 
 
 def _tensor(array: Floats, device: torch.device) -> Tensor:

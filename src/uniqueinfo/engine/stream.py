@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -19,7 +21,7 @@ from torch import Tensor
 from uniqueinfo.engine.cut import partition, slices
 from uniqueinfo.engine.engine import Engine, Session
 from uniqueinfo.engine.folder import RunFolder
-from uniqueinfo.engine.solver import Solver, Spectrum, scores_of
+from uniqueinfo.engine.solver import Solver, Spectrum
 from uniqueinfo.engine.sources import Name, Piece, Source, Sources, digest_of
 from uniqueinfo.engine.sums import Sums
 from uniqueinfo.engine.tree import groups, tree
@@ -104,10 +106,10 @@ class _Run:
         solver = Solver.of(spectrum, training, val, self.stream.factor)
         settings = self._settings(solver, about)
         pieces = self._pieces("train")
-        missing = {number: piece for number, piece in pieces.items() if not self.folder.has_part(number)}
-        found = self.session.map(scores_of, solver, missing)
-        for number, scores in _shown("Leaving out", found, _sizes(missing)):
-            self.folder.keep_part(number, self._part(missing[number], scores, settings))
+        missing = {number: self._own(piece) for number, piece in pieces.items() if not self.folder.has_part(number)}
+        found = self.session.map(_part_of, _Parts(solver, settings), missing)
+        for number, part in _shown("Leaving out", found, _sizes(missing)):
+            self.folder.keep_part(number, part)
         self.folder.finish(settings)
 
     def _spectrum(self) -> Spectrum:
@@ -173,20 +175,47 @@ class _Run:
             **(self.stream.settings or {}),
         }
 
-    def _part(self, piece: Piece, scores: Mapping[str, Any], settings: Mapping[str, Any]) -> Scores:
+    def _own(self, piece: Piece) -> _Own:
         at, ids, columns = piece.index, self.stream.ids, self.stream.columns
         assert isinstance(at, slice)
-        return Scores(
-            **scores,
-            ids=np.arange(at.start, at.stop) if ids is None else ids[at],
-            columns=None if columns is None else columns.iloc[at],
-            settings=settings,
+        return _Own(
+            piece.name,
+            at,
+            np.arange(at.start, at.stop) if ids is None else np.asarray(ids[at]),
+            None if columns is None else columns.iloc[at],
         )
 
     def _pieces(self, name: Name) -> dict[int, Piece]:
         source = self.stream.sources.train if name == "train" else self.stream.sources.val
         assert source is not None
         return {number: Piece(name, part) for number, part in enumerate(slices(source.samples, self.cut[name]))}
+
+
+@dataclass(frozen=True)
+class _Own(Piece):
+    """Samples with what the user says of them."""
+
+    ids: NDArray[Any]
+    columns: pd.DataFrame | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What every part of the table needs to know beside its samples."""
+
+    solver: Solver
+    settings: Mapping[str, Any]
+
+    def __sizeof__(self) -> int:
+        return sys.getsizeof(self.solver)
+
+
+def _part_of(sources: Sources, parts: _Parts, piece: _Own) -> bytes:
+    """A task: the scores of a partition, as they are to lie in the folder."""
+    found = parts.solver.scores(sources.read(piece))
+    written = io.BytesIO()
+    Scores(**found, ids=piece.ids, columns=piece.columns, settings=parts.settings).write(written)
+    return written.getvalue()
 
 
 @dataclass(frozen=True, eq=False)
