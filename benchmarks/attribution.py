@@ -1,4 +1,4 @@
-"""Who says best what training without some samples gives? ``python -m benchmarks.attribution --folder truth``.
+"""Who says best what training without some samples gives? ``python -m benchmarks.attribution --page PAGE.md``.
 
 MNIST 4 v 9, MLP of 1024, full-batch descent. The truth is retraining: on random halves of the data (LDS) and without
 single samples (leave-one-out correlation); it is kept in the folder and gone on with. Every method gives each
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +27,7 @@ from rich.table import Table
 from torch import Tensor
 
 from benchmarks import traker
+from benchmarks.attribution_page import write_page
 from benchmarks.data import mnist_4v9
 from benchmarks.training import checkpoints
 from uniqueinfo import Converged, GradientDescent, LinearizedNetwork, VerySparse, linearize
@@ -109,8 +109,8 @@ def main() -> None:
     parser.add_argument("--subsets", type=int, default=40, help="random halves trained on")
     parser.add_argument("--singles", type=int, default=30, help="samples left out alone")
     parser.add_argument("--without-lissa", action="store_true", help="leave out the slowest of them")
-    parser.add_argument("--folder", type=Path, help="keeps the retrainings")
-    parser.add_argument("--json", type=Path, help="write the figures here too")
+    parser.add_argument("--folder", type=Path, help="keeps the retrainings, to go on with")
+    parser.add_argument("--page", type=Path, help="write a page here, and the figures beside it")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -138,8 +138,16 @@ def main() -> None:
     console.print(f"torch {torch.__version__}, threads: {arguments.threads}, load: {os.getloadavg()[0]:.1f}")
     if not traker.is_here():
         console.print("traker is not installed: pip install traker")
-    if arguments.json:
-        arguments.json.write_text(json.dumps([as_json(line) for line in lines], indent=2) + "\n", encoding="utf-8")
+    if arguments.page:
+        counted = {
+            "samples": n,
+            "halves": len(task.halves),
+            "singles": len(task.singles),
+            "validation": len(task.X_val),
+        }
+        described = f"MNIST 4 against 9, MLP of 1024, {n} training samples, {TRAINING}."
+        about = {"task": described, "truth": counted | {"seconds": truth.seconds}}
+        write_page(about | {"methods": [as_json(line) for line in lines]}, arguments.page)
 
 
 def retrained(task: Task, folder: Path | None) -> Truth:

@@ -32,7 +32,7 @@ _PROJECTION = ui.Factorized(700)  # of 784 × 1024 + 1024 + 1024 × 10 + 10 para
 _LONG_TRAINING = ui.GradientFlow(lr=0.01, time=1000.0)
 _HEAD_TRAINING = ui.Converged(weight_decay=1e-3)
 _VALIDATION = 1_000
-_TURNS = 2
+_TURNS = 3
 
 
 def mnist(folder: Path, *, samples: int, memory: str = "6GiB", keep: bool | None = None) -> dict[str, Any]:
