@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def plain(value: Any) -> Any:
     """A value as JSON knows it.
 
-    >>> plain(np.float64("nan")), plain(np.int64(3)), plain(np.array([1, 2])), plain(pd.Timestamp("2020-01-01"))
-    (None, 3, [1, 2], '2020-01-01 00:00:00')
+    >>> plain(np.float64("nan")), plain({"n": np.int64(3)}), plain(np.array([1, 2])), plain(pd.Timestamp("2020-01-01"))
+    (None, {'n': 3}, [1, 2], '2020-01-01 00:00:00')
     """
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
         return [plain(part) for part in value]
     value = value.item() if isinstance(value, np.generic) else value

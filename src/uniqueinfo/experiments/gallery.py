@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from uniqueinfo.experiments.runner import EXPERIMENTS, NOT_RUN
 from uniqueinfo.files import replacing
 
 _MOST_BYTES = 200_000  # of one picture in the page
+_SEVERAL = 3  # claims about one thing get its name as a heading
 _SCALES = {
     "small": "small scale: fewer samples than the paper, see the settings",
     "paper": "the paper's sizes",
@@ -76,26 +79,58 @@ def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
         lines.append(f"![{_plain(caption) or figure}]({folder}/{name}-{figure}.png)\n")
         if caption:
             lines.append(f"*{caption}*\n")
-    lines.append(_table(("what", "the paper", "ours", "holds"), (_row(claim) for claim in run["claims"])))
+    lines.append(_table(("what", "the paper", "ours", "holds"), _rows(run["claims"])))
     notes = dict.fromkeys(claim["note"] for claim in run["claims"] if claim["note"])
     lines += [f"- {note}" for note in notes]
-    settings = ", ".join(f"{key} {_value(value)}" for key, value in run["settings"].items())
+    settings = _settings(run["settings"])
     data = ", ".join(f"{key} `{fingerprint[:12]}`" for key, fingerprint in run["data"].items())
     details = [
         f"`uniqueinfo reproduce {name} --scale {run['scale']} --seed {run['seed']}`: {_duration(run['seconds'])}, "
         f"{_SCALES[run['scale']]}.",
-        f"Settings: {settings}." if settings else "",
         f"Data (SHA-256): {data}." if data else "",
+        settings,
     ]
     return "\n".join([*lines, "", *(line for line in details if line), ""])
 
 
-def _row(claim: Mapping[str, Any]) -> tuple[str, ...]:
-    ours = claim["ours"] if isinstance(claim["ours"], str) else f"{claim['ours']:.3g}"
+def _rows(claims: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Claims about the same thing, named before a colon, come below its name."""
+    for about, group in groupby(claims, lambda claim: claim["what"].rpartition(": ")[0]):
+        several = list(group)
+        if not about or len(several) < _SEVERAL:
+            yield from (_row(claim, claim["what"]) for claim in several)
+            continue
+        yield f"**{about}**", "", "", ""
+        yield from (_row(claim, claim["what"].rpartition(": ")[2]) for claim in several)
+
+
+def _row(claim: Mapping[str, Any], what: str) -> tuple[str, ...]:
+    ours = claim["ours"] if isinstance(claim["ours"], str) else _figure(claim["ours"])
     if claim["low"] is not None and claim["high"] is not None:
-        ours += f" [{claim['low']:.3g}, {claim['high']:.3g}]"
+        ours += f" [{_figure(claim['low'])}, {_figure(claim['high'])}]"
     held = {None: "", True: "yes", False: "**no**"}[claim["holds"]]
-    return claim["what"], _value(claim["paper"]), ours, held
+    return what, _value(claim["paper"]), ours, held
+
+
+def _figure(value: float) -> str:
+    """To three digits.
+
+    >>> _figure(0.98765), _figure(4079.8)
+    ('0.988', '4,080')
+    """
+    return f"{value:.3g}" if abs(value) < 1000 else f"{round(value, 2 - int(math.log10(abs(value)))):,.0f}"
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    """In one line; or, where they are of several parts, folded, with a line for each."""
+    parts = {key: value for key, value in settings.items() if isinstance(value, Mapping)}
+    flat = ", ".join(f"{key} {_value(value)}" for key, value in settings.items() if key not in parts)
+    lines = [f"Settings: {flat}."] if flat else []
+    if parts:
+        lines += ["", "<details><summary>Settings of each part</summary>", ""]
+        lines += [f"- {key}: {_value(value)}" for key, value in parts.items()]
+        lines += ["", "</details>"]
+    return "\n".join(lines)
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
@@ -117,8 +152,17 @@ def _line(cells: Iterable[Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    """As it is read: short, and without what is not there.
+
+    >>> _value({"rate": 0.0012345, "batch": None, "flow": False, "times": {"ours": 2.0}})
+    'rate 0.001234, times (ours 2)'
+    """
     if value is None:
         return ""
+    if isinstance(value, Mapping):
+        there = {key: held for key, held in value.items() if held not in (None, "", False)}
+        inner = {key: f"({_value(held)})" if isinstance(held, Mapping) else _value(held) for key, held in there.items()}
+        return ", ".join(f"{key} {held}" for key, held in inner.items())
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -10,7 +10,6 @@ what is smaller than in the paper. The CNN from scratch is the paper's own failu
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def run(request: Request) -> Result:
         table=pd.DataFrame([row for cell in cells for row in _rows(cell, request)]),
         figures={"table1": figure(cells)},
         claims=[claim for cell in cells for claim in _claims(cell, request)] + _not_run(),
-        settings={_name(cell): cell.facts | _effort(cell, request) for cell in cells},
+        settings={_name(cell): _settings(cell, request) for cell in cells},
         data={cell.column.key: cell.facts["data"] for cell in cells},
         captions={
             "table1": "Scores of left-out samples against really training again without them (above, λ = 0), and their "
@@ -151,7 +150,7 @@ def _not_run() -> list[Claim]:
             paper=figure,
             note="its weights are not at hand",
         )
-        for (measure, method, decay), figure in RESNET50.items()
+        for (measure, method, decay), figure in sorted(RESNET50.items(), key=lambda item: item[0][2])
     ]
 
 
@@ -163,5 +162,20 @@ def _name(cell: Cell) -> str:
     return f"{cell.column.title}, λ = {'10³' if cell.decay else '0'}"
 
 
-def _effort(cell: Cell, request: Request) -> dict[str, Any]:
-    return asdict(cell.column.effort[request.scale]) | {"seconds": cell.seconds}
+def _settings(cell: Cell, request: Request) -> dict[str, Any]:
+    effort = cell.column.effort[request.scale]
+    return {
+        "training": cell.facts["training"],
+        "batch": cell.facts["batch"],
+        "samples": cell.facts["samples"],
+        "left out": effort.left_out,
+        "largest curvature": cell.facts["curvature"],
+        "LiSSA": {
+            "samples": effort.influenced,
+            "recursions": cell.column.recursions,
+            "batch": effort.lissa_batch,
+            "scale": effort.scale,
+        },
+        "smaller": effort.smaller,
+        "seconds for all samples": cell.seconds,
+    }
