@@ -8,6 +8,7 @@ from textwrap import fill
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation
 
 from uniqueinfo.baselines.agreement import pearson
 from uniqueinfo.experiments.table1_cells import Cell
@@ -49,6 +50,7 @@ def _scatter(ax: Axes, cell: Cell, measure: str) -> None:
     ends = [known[known > 0].min(), known.max()]
     ax.plot(ends, ends, color="0.75", linewidth=1, zorder=0)
     ax.set(xscale="log", yscale="log")
+    ax.xaxis.set_minor_formatter(LogFormatterSciNotation(minor_thresholds=(0.7, 0.3)))  # more would overlap
     ax.tick_params(labelsize=7, which="both")
     ax.spines[["top", "right"]].set_visible(False)
 

@@ -24,6 +24,7 @@ from uniqueinfo.progress import expecting, progress
 from uniqueinfo.training import ConvergedFilter, Filter
 
 _CORNER = 400  # rows whose eigenvalues are timed to tell how long all will take
+_TALLEST = 2  # rows of other samples are held, for each of the eigenvectors
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -90,6 +91,10 @@ class Eigensystem(ABC):
     @abstractmethod
     def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
         """Σ ZᵀZ (rank, rank) and Σ Zᵀ(their misfit) (rank, columns) over the rows of other samples."""
+
+    def few(self, rows: int, columns: int) -> bool:
+        """Whether δᵀ(ZᵀZ)δ of all removals is cheaper through so many rows Z of other samples than through ZᵀZ."""
+        return rows < self.rank
 
     @abstractmethod
     def weights(self, coordinates: Tensor) -> Tensor:
@@ -181,6 +186,11 @@ class Dual(Eigensystem):
             parts = [flat @ self._rows[part].flatten(0, 1).T for part in self._rows.chunks()]
             rows = torch.cat(parts, dim=1).reshape(*rows.shape[:2], -1)
         return torch.mul(rows @ self._basis, self._inverse_roots)
+
+    def few(self, rows: int, columns: int) -> bool:
+        """With v vectors δ, v·rows·rank operations and the memory of Z, against (rows + v)·rank²."""
+        vectors = self.rank // self._per_sample * columns
+        return rows * vectors < (rows + vectors) * self.rank and rows <= _TALLEST * self.rank
 
     def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
         """Sample by sample, in chunks."""

@@ -67,14 +67,14 @@ class Probe:
 
     @property
     def fisher(self) -> Metric:
-        """F = J_valᵀJ_val / m, through the rows themselves where there are fewer of them than coordinates."""
+        """F = J_valᵀJ_val / m, through the rows themselves where these are few."""
         return self._sums[0]
 
     @cached_property
     def _sums(self) -> tuple[Metric, Tensor]:
         """F, and Z_valᵀ(f₀ − y)/m (rank, columns); y = f₀ where targets are not known."""
         misfit = torch.zeros_like(self.initial) if self.targets is None else self.initial - self.targets
-        if self.samples * self.rows.per_sample < self.system.rank:
+        if self.system.few(self.samples * self.rows.per_sample, self.initial.shape[2]):
             rows = torch.cat([self._rotated(part) for part in self._parts()]).flatten(0, 1)
             return Metric(rows / self.samples**0.5, factor=True), rows.T @ misfit.flatten(0, 1) / self.samples
         square, moment = self.system.sums(self.rows, misfit)
