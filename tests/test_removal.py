@@ -150,13 +150,17 @@ def test_output_changes_are_what_functional_information_sums_up() -> None:
     close(np.square(moved).sum(axis=(1, 2)) / 12, removal.functional_information(probe), rtol=1e-10)
 
 
-def test_the_fisher_matrix_and_the_output_differences_agree() -> None:
-    given = problem(40, 1, 8, m=30)
+@pytest.mark.parametrize(("samples", "width"), [(40, 8), (10, 40)], ids=["primal", "dual"])
+def test_all_validation_samples_together_give_the_mean_of_each_alone(samples: int, width: int) -> None:
+    given = problem(samples, 1, width, m=30)  # so many are summed up; one alone is kept as it is
     linearization = Linearization.from_jacobian(given.J, given.residual)
     removal = linearization.train(trainings(given, "sum")["flow"]).leave_out()
-    through_matrix = removal.functional_information(linearization.probe(given.J_val))
-    parts = [removal.functional_information(linearization.probe(given.J_val[[j]])) for j in range(30)]
-    close(through_matrix, np.mean(parts, axis=0), rtol=1e-9)
+    whole = removal.measures(linearization.probe(given.J_val, given.residual_val))
+    parts = [removal.measures(linearization.probe(given.J_val[[j]], given.residual_val[[j]])) for j in range(30)]
+    assert whole.functional is not None
+    assert whole.value is not None
+    close(whole.functional, np.mean([part.functional for part in parts], axis=0), rtol=1e-9)
+    close(whole.value, np.mean([part.value for part in parts], axis=0), atol=1e-9 * np.abs(whole.value).max())
 
 
 # What the measures must obey, whatever the data
