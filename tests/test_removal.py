@@ -155,12 +155,12 @@ def test_all_validation_samples_together_give_the_mean_of_each_alone(samples: in
     given = problem(samples, 1, width, m=30)  # so many are summed up; one alone is kept as it is
     linearization = Linearization.from_jacobian(given.J, given.residual)
     removal = linearization.train(trainings(given, "sum")["flow"]).leave_out()
-    whole = removal.measures(linearization.probe(given.J_val, given.residual_val))
-    parts = [removal.measures(linearization.probe(given.J_val[[j]], given.residual_val[[j]])) for j in range(30)]
-    assert whole.functional is not None
-    assert whole.value is not None
-    close(whole.functional, np.mean([part.functional for part in parts], axis=0), rtol=1e-9)
-    close(whole.value, np.mean([part.value for part in parts], axis=0), atol=1e-9 * np.abs(whole.value).max())
+    whole = linearization.probe(given.J_val, given.residual_val)
+    parts = [linearization.probe(given.J_val[[j]], given.residual_val[[j]]) for j in range(30)]
+    alone = np.mean([removal.functional_information(part) for part in parts], axis=0)
+    close(removal.functional_information(whole), alone, rtol=1e-9)
+    alone = np.mean([removal.value(part) for part in parts], axis=0)
+    close(removal.value(whole), alone, atol=1e-9 * np.abs(alone).max())
 
 
 # What the measures must obey, whatever the data
