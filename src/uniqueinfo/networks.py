@@ -17,6 +17,7 @@ from uniqueinfo.data import Samples, as_samples, as_targets
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian import Factorized, Kernels, OutputSketch, Projection, RowEngine, exact_kernels
 from uniqueinfo.jacobian.batching import batch_within
+from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.jacobian.features import Features, compute_features
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
@@ -53,6 +54,7 @@ def score(
     val: Any = None,
     *,
     training: Training | Literal["auto"] = "auto",
+    trained: nn.Module | Mapping[str, Tensor] | None = None,
     smoothing: Smoothing | None = None,
     projection: Chosen = "auto",
     outputs: OutputSketch | None = None,
@@ -71,7 +73,7 @@ def score(
 ) -> Scores:
     """How much each training sample matters to a network trained from its present weights.
 
-    `train` and `val` are what `linearize` takes; without labels `val` still gives functional information.
+    `train`, `val` and `trained` are what `linearize` takes; without labels `val` still gives functional information.
     `effects` keeps, for each sample, this many of the validation samples it moves most.
 
     `out` or `engine` streams: no more than the budget `memory` is held, the scores go to the folder `out` part by
@@ -91,7 +93,7 @@ def score(
 
         check_streams(smoothing, form, effects, sketch)
         place = None if folder is None else Path(folder)
-        network = _Network(model, None, outputs, as_bytes(memory), place, device, progress)
+        network = _Network(_ends(model, trained), None, outputs, as_bytes(memory), place, device, progress)
         return score_network(
             network, train, val, projection, training, engine, None if out is None else Path(out), keep, ids, columns
         )
@@ -99,6 +101,7 @@ def score(
         model,
         train,
         val,
+        trained=trained,
         projection=projection,
         outputs=outputs,
         form=form,
@@ -130,6 +133,7 @@ def linearize(
     train: Any,
     val: Any = None,
     *,
+    trained: nn.Module | Mapping[str, Tensor] | None = None,
     projection: Chosen = "auto",
     outputs: OutputSketch | None = None,
     form: Form = "auto",
@@ -140,6 +144,9 @@ def linearize(
     progress: bool = True,
 ) -> LinearizedNetwork:
     """Linearize a network around its present weights, which stay as they are.
+
+    `trained` is the same network after its training, or its state_dict, where there is one: gradients are then taken at
+    both ends alike (see `BothEnds`), at twice the cost, and the scores follow the real network more closely.
 
     `train`, `val`: a torch Dataset of (x, y), a pair of arrays, a DataLoader or a Hugging Face dataset; scores come in
     the data set's order. `projection=None` keeps every parameter: through exact kernels where there are fewer rows than
@@ -155,7 +162,7 @@ def linearize(
            [2.]])
     """
     place = None if folder is None else Path(folder)
-    network = _Network(model, None, outputs, as_bytes(memory), place, device, progress)
+    network = _Network(_ends(model, trained), None, outputs, as_bytes(memory), place, device, progress)
     samples = network.samples(train)
     others = None if val is None else network.samples(val)
     rows, parameters = network.size(samples)
@@ -355,6 +362,10 @@ class _Batches:
         count = len(self.samples)
         parts = [range(start, min(start + self.size, count)) for start in range(0, count, self.size)]
         return (batch.inputs for batch in self.samples.batches(parts))
+
+
+def _ends(model: nn.Module, trained: nn.Module | Mapping[str, Tensor] | None) -> nn.Module:
+    return model if trained is None else BothEnds(model, trained)
 
 
 def _unmixed(scores: Scores, factor: float) -> Scores:
