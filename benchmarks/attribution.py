@@ -80,6 +80,10 @@ class Task:
     def linearized(self) -> LinearizedNetwork:
         return linearize(self.start, self.train, self.X_val)
 
+    @cached_property
+    def at_both_ends(self) -> LinearizedNetwork:
+        return linearize(self.start, self.train, self.X_val, trained=self.trained)
+
 
 @dataclass(frozen=True, eq=False)
 class Truth:
@@ -178,7 +182,8 @@ def retrained(task: Task, folder: Path | None) -> Truth:
 def compared(task: Task, truth: Truth) -> Iterator[Found]:
     """Each method, as it is done."""
     methods: dict[str, Callable[[Task], Floats]] = {
-        "linearization, leave-one-out": left_out,
+        "linearization, leave-one-out": lambda task: left_out(task.linearized),
+        "linearization at both ends, leave-one-out": lambda task: left_out(task.at_both_ends),
         f"TracIn, {len(task.states)} checkpoints": traced,
     }
     for solver, kind in SOLVED:
@@ -196,7 +201,8 @@ def compared(task: Task, truth: Truth) -> Iterator[Found]:
         seconds = time.process_time() - started
         lds = linear_datamodeling_score(effects, task.halves, truth.halves)
         yield Found(name, lds, leave_one_out_correlation(effects[task.singles], changes), seconds)
-    yield together(task, truth)
+    yield together("linearization, halves left out together", task.linearized, task, truth)
+    yield together("linearization at both ends, halves left out together", task.at_both_ends, task, truth)
 
 
 def lissa(task: Task, truth: Truth) -> Found:
@@ -205,26 +211,25 @@ def lissa(task: Task, truth: Truth) -> Found:
     found = influence(task.trained, task.train, task.X_val, solver=LISSA, samples=task.singles).output_changes
     assert found is not None
     agreement = leave_one_out_correlation(found[..., 0], truth.full - truth.singles)
-    name = f"influence functions, {LISSA}, on {len(task.singles)} samples"
+    name = f"influence functions, LiSSA, on {len(task.singles)} samples"
     return Found(name, None, agreement, time.process_time() - started)
 
 
-def left_out(task: Task) -> Floats:
+def left_out(linearized: LinearizedNetwork) -> Floats:
     """f_w − f_w₋ᵢ of the linearized network."""
-    removal = task.linearized.train(TRAINING).leave_out()
-    return np.concatenate([moved for _, moved in removal.output_changes(task.linearized.validation)])[..., 0]
+    removal = linearized.train(TRAINING).leave_out()
+    return np.concatenate([moved for _, moved in removal.output_changes(linearized.validation)])[..., 0]
 
 
-def together(task: Task, truth: Truth) -> Found:
+def together(name: str, linearized: LinearizedNetwork, task: Task, truth: Truth) -> Found:
     """The halves left out at once in the linearized network: no sum over samples stands between it and the truth."""
     started = time.process_time()
-    removal = task.linearized.train(TRAINING).leave_out(groups=[np.flatnonzero(half) for half in task.halves])
+    removal = linearized.train(TRAINING).leave_out(groups=[np.flatnonzero(half) for half in task.halves])
     effects = np.empty(truth.halves.shape)
-    for numbers, moved in removal.output_changes(task.linearized.validation):
+    for numbers, moved in removal.output_changes(linearized.validation):
         effects[numbers] = moved[..., 0]
     seconds = time.process_time() - started
-    lds = leave_one_out_correlation(effects, truth.full - truth.halves)
-    return Found("linearization, halves left out together", lds, None, seconds)
+    return Found(name, leave_one_out_correlation(effects, truth.full - truth.halves), None, seconds)
 
 
 def traced(task: Task) -> Floats:

@@ -53,7 +53,8 @@ Seconds are of the processor; training again for the truth took {truth["seconds"
 
 *{_CAPTION}*
 
-LiSSA has no LDS: it would take all {truth["samples"]} samples. This page is written by
+*At both ends*: gradients of the network before and after training (`score(trained=...)`), which the others too need to
+be trained. LiSSA has no LDS: it would take all {truth["samples"]} samples. This page is written by
 `python -m benchmarks.attribution --page {folder}.md`; its figures are in `{folder}/attribution.json`.
 """
 

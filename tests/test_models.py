@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.models import ModelChoice, read_weights
 
 
@@ -48,6 +49,16 @@ def test_weights_fill_all_but_a_last_layer_of_another_shape(tmp_path: Path, suff
     network = ModelChoice("mlp:4", weights=path).build((3,), outputs=2, seed=0)
     assert torch.equal(network.state_dict()["1.weight"], trained.state_dict()["1.weight"])
     assert network(torch.zeros(1, 3)).shape == (1, 2)
+
+
+def test_trained_weights_give_gradients_at_both_ends(tmp_path: Path) -> None:
+    after = ModelChoice("mlp:4").build((3,), outputs=1, seed=7)
+    save_file(after.state_dict(), tmp_path / "after.safetensors")
+    choice = ModelChoice("mlp:4", trained=tmp_path / "after.safetensors")
+    network = choice.build((3,), outputs=1, seed=0)
+    assert isinstance(network, BothEnds)
+    assert torch.equal(network.end.state_dict()["1.weight"], after.state_dict()["1.weight"])
+    assert choice.files == (tmp_path / "after.safetensors",)
 
 
 class _Bomb:

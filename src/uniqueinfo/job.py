@@ -98,8 +98,8 @@ class Job:
     def with_model(self, record: Mapping[str, Any]) -> Job:
         """The same job with the network of a run.json."""
         paths, model = record["paths"], record["settings"]["model"]
-        weights = paths["weights"] and Path(paths["weights"])
-        return replace(self, model=ModelChoice(paths["model"], weights, model["pretrained"]))
+        weights, trained = (paths.get(name) and Path(paths[name]) for name in ("weights", "trained"))
+        return replace(self, model=ModelChoice(paths["model"], weights, model["pretrained"], trained))
 
     def _encoded(self, train: Data, val: Data) -> tuple[Data, Data]:
         if not hasattr(train.inputs, "iloc"):

@@ -31,12 +31,15 @@ class ModelChoice:
     """A .safetensors or .pth file of weights by name."""
     pretrained: bool = True
     """Whether networks of a library start from their published weights."""
+    trained: Path | None = None
+    """Weights of the same network after its training, in such a file."""
 
     def __post_init__(self) -> None:
         kind, argument = self._parts
         if kind == "linear" and not argument:
-            if self.weights is not None:
-                raise InputError("--weights: a linear model starts from zero and takes no weights; drop the option")
+            given = [option for option, path in self._named if path is not None]
+            if given:
+                raise InputError(f"{given[0]}: a linear model starts from zero and takes no weights; drop the option")
         elif kind == "mlp":
             _widths(argument)
         elif kind.endswith(".py"):
@@ -44,8 +47,9 @@ class ModelChoice:
                 raise InputError(f"--model {self.name}: there is no file {kind}; check the path")
         elif kind not in _LIBRARIES or not argument:
             raise InputError(f"--model {self.name}: unknown; give {KINDS}")
-        if self.weights is not None and not self.weights.is_file():
-            raise InputError(f"--weights {self.weights}: there is no such file; check the path")
+        for option, path in self._named:
+            if path is not None and not path.is_file():
+                raise InputError(f"{option} {path}: there is no such file; check the path")
 
     @property
     def linear(self) -> bool:
@@ -61,7 +65,7 @@ class ModelChoice:
     def files(self) -> tuple[Path, ...]:
         """Files the network depends on."""
         own = (Path(self._parts[0]),) if self._parts[0].endswith(".py") else ()
-        return own if self.weights is None else (*own, self.weights)
+        return (*own, *(path for _, path in self._named if path is not None))
 
     @property
     def absolute(self) -> str:
@@ -86,7 +90,11 @@ class ModelChoice:
                 network = _from_file(Path(kind), argument, shape, outputs)
         if self.weights is not None:
             fill(network, read_weights(self.weights), str(self.weights))
-        return network
+        if self.trained is None:
+            return network
+        from uniqueinfo.jacobian.ends import BothEnds
+
+        return BothEnds(network, read_weights(self.trained, "--trained"))
 
     def tokens(self, texts: list[str]) -> dict[str, Any]:
         """Texts as the network's tokenizer gives them, padded to one length."""
@@ -96,12 +104,16 @@ class ModelChoice:
         return {name: found[name] for name in ("input_ids", "attention_mask")}
 
     @property
+    def _named(self) -> tuple[tuple[str, Path | None], ...]:
+        return ("--weights", self.weights), ("--trained", self.trained)
+
+    @property
     def _parts(self) -> tuple[str, str]:
         before, colon, after = self.name.rpartition(":") if ".py:" in self.name else self.name.partition(":")
         return (before, after) if colon else (self.name, "")
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
+def read_weights(path: Path, option: str = "--weights") -> dict[str, Tensor]:
     """Tensors by name; a file that holds anything but tensors is refused, for opening it could run code."""
     import torch
     from safetensors import SafetensorError
@@ -111,25 +123,25 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         try:
             return load_file(path)
         except (SafetensorError, OSError) as error:
-            raise InputError(f"--weights {path}: is not a safetensors file, or is damaged ({error})") from error
+            raise InputError(f"{option} {path}: is not a safetensors file, or is damaged ({error})") from error
     if path.suffix not in (".pth", ".pt", ".bin"):
-        raise InputError(f"--weights {path}: give a .safetensors or .pth file")
+        raise InputError(f"{option} {path}: give a .safetensors or .pth file")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's remarks on pickle protocols
             found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise InputError(
-            f"--weights {path}: holds more than tensors, or is damaged, and opening it could run code; save "
+            f"{option} {path}: holds more than tensors, or is damaged, and opening it could run code; save "
             "model.state_dict() alone, or as .safetensors"
         ) from error
     except (RuntimeError, EOFError, OSError) as error:
-        raise InputError(f"--weights {path}: cannot be read ({str(error).splitlines()[0]})") from error
+        raise InputError(f"{option} {path}: cannot be read ({str(error).splitlines()[0]})") from error
     for key in ("state_dict", "model", "model_state_dict"):
         if isinstance(found, Mapping) and isinstance(found.get(key), Mapping):
             found = found[key]
     if not isinstance(found, Mapping) or not all(isinstance(tensor, torch.Tensor) for tensor in found.values()):
-        raise InputError(f"--weights {path}: holds no tensors by name; save model.state_dict()")
+        raise InputError(f"{option} {path}: holds no tensors by name; save model.state_dict()")
     return {str(name).removeprefix("module."): tensor for name, tensor in found.items()}
 
 

@@ -59,6 +59,7 @@ class Prepared:
                 "val": _absolute(self.job.val),
                 "model": self.job.model.absolute,
                 "weights": _absolute(self.job.model.weights),
+                "trained": _absolute(self.job.model.trained),
             },
         }
 

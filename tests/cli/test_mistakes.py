@@ -181,6 +181,16 @@ MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
         "the network's 1.weight",
         "another network",
     ),
+    "trained weights of another network": (
+        _score(_npz(), "--model", "mlp:8", "--trained", _weights(torch.nn.Linear(3, 8))),
+        "does not fit the network",
+        "state_dict()",
+    ),
+    "trained weights that are not there": (
+        _score(_npz(), "--model", "mlp:8", "--trained", "gone.pth"),
+        "--trained gone.pth: there is no such file",
+        "check",
+    ),
     "pickle posing as weights": (
         _score(_npz(), "--model", "mlp:8", "--weights", _written("w.pth", pickle.dumps(Path("x")))),
         "more than tensors",

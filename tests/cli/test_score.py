@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.torch import save_file
 
 from tests.cli.calling import Caller
 from tests.inputs import files
+from uniqueinfo.models import ModelChoice
 from uniqueinfo.scores import load
 
 
@@ -37,6 +39,22 @@ def test_each_sample_knows_whom_it_moves(tmp_path: Path, uniqueinfo: Caller) -> 
     effects = load(tmp_path / "run").effects
     assert effects is not None
     assert effects.validation.shape == (20, 4)
+
+
+def test_trained_weights_change_the_scores_and_belong_to_the_run(tmp_path: Path, uniqueinfo: Caller) -> None:
+    weights = ModelChoice("mlp:8").build((3,), 1, 3).state_dict()
+    save_file(weights, tmp_path / "after.safetensors")
+    command = ("score", files.npz(tmp_path / "a.npz"), "--model", "mlp:8", "--lr", 0.01, "--steps", 20)
+    uniqueinfo(*command, "--out", tmp_path / "plain")
+    answer = uniqueinfo(*command, "--trained", tmp_path / "after.safetensors", "--out", tmp_path / "ends")
+    assert answer.code == 0
+    plain, ends = load(tmp_path / "plain"), load(tmp_path / "ends")
+    assert (plain.weight != ends.weight).all()
+    again = uniqueinfo("validate", tmp_path / "ends", "--samples", 10)
+    assert again.code == 0
+    save_file({name: 2 * w for name, w in weights.items()}, tmp_path / "after.safetensors")
+    changed = uniqueinfo(*command, "--trained", tmp_path / "after.safetensors", "--out", tmp_path / "ends")
+    assert changed.code == 2
 
 
 def test_a_finished_run_is_not_computed_again(tmp_path: Path, uniqueinfo: Caller) -> None:

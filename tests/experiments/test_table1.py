@@ -45,7 +45,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, column: Column) -> None:
 @pytest.mark.usefixtures("quick")
 def test_a_run_leaves_a_table_with_intervals_beside_the_papers_figures(tmp_path: Path) -> None:
     result = reproduce("table1", Request(), tmp_path)
-    assert len(result.table) == 8
+    assert len(result.table) == 12
     mine = result.table.query("method == 'linearization' and measure == 'predictions'")
     assert (mine.pearson > 0.98).all()
     assert mine.paper.tolist() == [0.993, 0.993]

@@ -20,6 +20,7 @@ from uniqueinfo.baselines.retraining import Retrained, retrain
 from uniqueinfo.baselines.stabilized import LEAPS
 from uniqueinfo.errors import InputError
 from uniqueinfo.interval import Interval
+from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.networks import LinearizedNetwork, linearize, score
 from uniqueinfo.origin import Origin
 from uniqueinfo.plain import plain
@@ -169,7 +170,7 @@ def validate(
     steps = algorithm.steps if isinstance(algorithm, GradientDescent) else LEAPS
     looks = np.unique(np.geomspace(1, steps, min(_TIMES, steps)).round().astype(np.intp)).tolist()
     truth = retrain(
-        model,
+        model.start if isinstance(model, BothEnds) else model,
         train,
         looked,
         training=algorithm,

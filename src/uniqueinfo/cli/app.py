@@ -130,6 +130,10 @@ def score(
         ),
     ] = "linear",
     weights: Annotated[Path | None, typer.Option(help="Weights by name: .safetensors or .pth.")] = None,
+    trained: Annotated[
+        Path | None,
+        typer.Option(help="The weights after your training, if you have them: scores follow the network more closely."),
+    ] = None,
     pretrained: Annotated[bool, typer.Option(help="Start a library's network from its published weights.")] = True,
     projection: Annotated[int, typer.Option(help="Columns kept of each parameter; 0 keeps all.", min=0)] = 2000,
     training: Annotated[
@@ -180,7 +184,7 @@ def score(
         raise InputError(f"--scheduler {scheduler}: goes with --engine dask; say that too, or drop it")
     job = Job(
         train,
-        ModelChoice(model, weights, pretrained),
+        ModelChoice(model, weights, pretrained, trained),
         val,
         Reading(label, identifier, text, embed, tuple(extra or ()), task.value, size, skip_broken),
         choose_training(None if training is None else training.value, lr, steps, momentum, weight_decay),

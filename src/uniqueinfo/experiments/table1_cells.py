@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.baselines.influence import ConjugateGradients, LiSSA, Solver, influence
@@ -45,15 +45,19 @@ class Cell:
     samples: NDArray[np.intp]
     truth: dict[str, Floats]
     linearization: dict[str, Floats]
+    ends: dict[str, Floats]
+    """The same with gradients of the trained network too."""
     influence: dict[str, Floats]
     """Of the first of the samples only, where there are fewer."""
     seconds: dict[str, float]
-    """Processor time: retraining, linearization (all n), lissa and gradients (for n, from those done)."""
+    """Processor time for all n: retraining, linearization, ends, and from those done lissa and gradients."""
     facts: dict[str, Any]
 
     def pair(self, measure: str, method: str) -> tuple[Floats, Floats]:
         """Scores and truth of the samples that have both."""
-        scores = (self.linearization if method == "linearization" else self.influence)[measure]
+        scores = {"linearization": self.linearization, "both ends": self.ends, "influence": self.influence}[method][
+            measure
+        ]
         return scores, self.truth[measure][: len(scores)]
 
 
@@ -66,9 +70,9 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
     chosen = np.random.default_rng(request.seed).permutation(n)[: effort.left_out].astype(np.intp)
     asked = {"seed": request.seed, "data": problem.data, "training": asdict(training), "batch": effort.batch}
 
-    def linear() -> dict[str, Any]:
+    def linear(trained: nn.Module | None = None) -> dict[str, Any]:
         started = time.process_time()
-        lin = linearize(problem.network, problem.train, problem.val, projection=None, device=_device())
+        lin = linearize(problem.network, problem.train, problem.val, trained=trained, projection=None, device=_device())
         found = lin.train(column.scored(request.scale, decay)).leave_out().measures(lin.validation)
         taken = time.process_time() - started
         return {"weights": found.weight, "predictions": found.functional, "seconds": taken} | {
@@ -89,6 +93,7 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
     )
     trained = deepcopy(problem.network)
     trained.load_state_dict({name: torch.from_numpy(w) for name, w in truth.trained.items()}, strict=False)
+    ends = kept.once("ends", asked, partial(linear, trained))
     lissa = LiSSA(column.recursions, effort.scale, 0.0 if decay else _DAMPING, effort.lissa_batch, request.seed)
 
     def influenced(part: NDArray[np.intp], solver: Solver, curvature: Any = "hessian") -> dict[str, Any]:
@@ -126,10 +131,12 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
         chosen,
         {"weights": truth.weight, "predictions": np.asarray(truth.functional)},
         {name: np.asarray(scores[name])[chosen] for name in measures},
+        {name: np.asarray(ends[name])[chosen] for name in measures},
         {name: np.concatenate([piece[name] for piece in pieces]) for name in measures},
         {
             "retraining": truth.seconds / (len(chosen) + 1) * n,
             "linearization": float(scores["seconds"]),
+            "ends": float(ends["seconds"]),
             "lissa": sum(piece["seconds"] for piece in pieces) / effort.influenced * n,
             "gradients": float(timed["seconds"]) / _TIMED * n,
         },

@@ -13,9 +13,9 @@ from matplotlib.ticker import LogFormatterSciNotation
 from uniqueinfo.baselines.agreement import pearson
 from uniqueinfo.experiments.table1_cells import Cell
 
-_OURS, _INFLUENCE = "#2a6f97", "#e07a5f"
+_OURS, _ENDS, _INFLUENCE = "#2a6f97", "#8ab17d", "#e07a5f"
 _MEASURES = {"weights": "weights, ½‖w − w₋ᵢ‖²", "predictions": "predictions, (1/2m) Σ‖f − f₋ᵢ‖²"}
-_METHODS = {"linearization": _OURS, "influence": _INFLUENCE}
+_METHODS = {"linearization": _OURS, "both ends": _ENDS, "influence": _INFLUENCE}
 
 
 def figure(cells: Sequence[Cell]) -> Figure:
@@ -36,7 +36,7 @@ def figure(cells: Sequence[Cell]) -> Figure:
         _bars(ax, cells, measure)
         ax.set_title(title, fontsize=10)
     bars[0].set_ylabel("Pearson's correlation with the truth")
-    below.legend(*bars[0].get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside upper center", ncols=3)
+    below.legend(*bars[0].get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside upper center", ncols=4)
     return drawn
 
 
@@ -56,12 +56,12 @@ def _scatter(ax: Axes, cell: Cell, measure: str) -> None:
 
 
 def _bars(ax: Axes, cells: Sequence[Cell], measure: str) -> None:
-    for shift, (method, colour) in zip((-0.2, 0.2), _METHODS.items(), strict=True):
+    for shift, (method, colour) in zip((-0.27, 0, 0.27), _METHODS.items(), strict=True):
         for place, cell in enumerate(cells):
             found = pearson(*cell.pair(measure, method))
             spread = [[found.value - found.low], [found.high - found.value]]
             label = method if place == 0 else None
-            ax.bar(place + shift, found.value, 0.36, color=colour, label=label, alpha=0.9)
+            ax.bar(place + shift, found.value, 0.25, color=colour, label=label, alpha=0.9)
             ax.errorbar(place + shift, found.value, yerr=np.maximum(spread, 0), color="0.2", linewidth=1, capsize=2)
             paper = cell.column.paper.get((measure, method, cell.decay))
             if paper is not None:
