@@ -58,7 +58,8 @@ def main() -> None:
         if arguments.problems and not setting.name.startswith(tuple(arguments.problems)):
             continue
         problem = _prepared(setting, arguments.data, out)
-        for method, report in _reports(methods, setting, problem, out, environments, limits):
+        fitting = [method for method in methods if setting.hidden or not method.networks]
+        for method, report in _reports(fitting, setting, problem, out, environments, limits):
             print(f"{setting.name:28} {method.title:32} {_line(report)}", flush=True)
         if setting.judged:
             retrained(Problem.load(problem), arguments.left_out, out / "truth" / setting.name)

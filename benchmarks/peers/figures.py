@@ -37,6 +37,10 @@ class Found:
     def ours(self) -> str:
         return next(key for key, method in self.methods.items() if method["package"] == self.results["ours"])
 
+    def is_ours(self, key: str) -> bool:
+        """In any of our ways."""
+        return bool(self.methods[key]["package"] == self.results["ours"])
+
     def most(self, along: str) -> int:
         """The size most of the MLP's problems share."""
         sizes = Counter(s[along] for s in self.clean("mnist") if any(run["setting"] == s["name"] for run in self.done))
@@ -174,8 +178,8 @@ def _bars(ax: Axes, found: Found, setting: str, name: str) -> None:
             rows.append((run["agreement"][name]["spearman"], method["title"], key))
     rows.sort()
     for height, ((value, low, high), _, key) in enumerate(rows):
-        colour = COLOURS[1] if key == found.ours else COLOURS[0]
-        ax.barh(height, value, color=colour, alpha=1 if key == found.ours else 0.55, height=0.7)
+        colour = COLOURS[1] if found.is_ours(key) else COLOURS[0]
+        ax.barh(height, value, color=colour, alpha=1 if found.is_ours(key) else 0.55, height=0.7)
         ax.plot([low, high], [height, height], color="k", linewidth=1)
     ax.set_yticks(range(len(rows)), [title for _, title, _ in rows], fontsize=8)
     ax.set(xlim=(-0.6, 1.02))

@@ -21,6 +21,9 @@ class Method:
     trained: bool = True
     """Whether it looks at the network after training (or on its way), which somebody has to train."""
 
+    networks: bool = False
+    """Whether it is for networks alone: a linear head has the same gradients all along."""
+
     @property
     def key(self) -> str:
         return f"{self.package}-{self.function}"
@@ -41,6 +44,14 @@ METHODS = (
         "change of predictions and of validation loss without the sample",
         "the network linearized where its training starts; exact for a linear head",
         trained=False,
+    ),
+    Method(
+        OURS,
+        "both_ends",
+        "uniqueinfo, both ends",
+        "change of predictions and of validation loss without the sample",
+        "linearized before and after training alike, `score(trained=...)`",
+        networks=True,
     ),
     Method(LOSS, "training_loss", "training loss", "loss of the sample after training", "no leaving out at all"),
     Method(

@@ -17,6 +17,14 @@ def left_out(problem: Problem) -> Found:
     return _found(score_features(problem.X, problem.y.numpy(), problem.X_val, problem.y_val.numpy(), training=training))
 
 
+def both_ends(problem: Problem) -> Found:
+    """From the network before and after training."""
+    training = GradientDescent(problem.lr, problem.steps)
+    val = problem.X_val, problem.y_val
+    start, trained = network(problem.start), network(problem.trained)
+    return _found(score(start, (problem.X, problem.y), val, training=training, trained=trained))
+
+
 def _found(scores: Scores) -> Found:
     predictions = Predictions.of(scores)
     assert predictions is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import figures
-from benchmarks.peers.figures import Found
+from benchmarks.peers.figures import Found, Run
 from uniqueinfo.files import replacing
 
 _HEAD = """# Beside other packages
@@ -52,9 +52,11 @@ def _answers(found: Found) -> Iterator[str]:
         own = found.run(name, found.ours)
         if own is None or "error" in own:
             continue
-        others = {
-            m["title"]: run for key, m in found.methods.items() if key != found.ours and (run := found.run(name, key))
-        }
+        others: dict[str, Run] = {}
+        further: dict[str, Run] = {}
+        for key, method in found.methods.items():
+            if key != found.ours and (run := found.run(name, key)):
+                (further if found.is_ours(key) else others)[method["title"]] = run
         done = {title: run for title, run in others.items() if "error" not in run}
         quicker = {title: run["seconds"] for title, run in done.items() if run["seconds"] < own["seconds"]}
         lines = [f"**{_title(setting)}.** Ours: {_seconds(own['seconds'])}; quicker: {_named(quicker, _seconds)}."]
@@ -69,6 +71,10 @@ def _answers(found: Found) -> Iterator[str]:
             }
             closer = {title: value for title, value in known.items() if value >= ours}
             lines.append(f"Spearman with training again, {measure}: {ours:.3f}; as close or closer: {_named(closer)}.")
+            for title, run in further.items():
+                best, *_ = run["agreement"][measure]["spearman"]
+                closer = {other: value for other, value in known.items() if value >= best}
+                lines.append(f"With {title.partition(', ')[2]}: {best:.3f}; as close or closer: {_named(closer)}.")
         if own["noise"]:
             ours = own["noise"]["auroc"]
             better = {
@@ -114,7 +120,7 @@ def _section(found: Found, setting: Mapping[str, Any]) -> str:
     ran = [(key, run) for key in found.methods if (run := found.run(name, key))]
     for key, run in sorted(ran, key=lambda each: each[1].get("seconds", float("inf"))):
         method = found.methods[key]
-        title = f"**{method['title']}**" if key == found.ours else method["title"]
+        title = f"**{method['title']}**" if found.is_ours(key) else method["title"]
         if "error" in run:
             rows.append([title, run["error"], *[""] * (len(head) - 2)])
             continue

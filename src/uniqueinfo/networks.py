@@ -222,6 +222,11 @@ class LinearizedNetwork(Linearization):
         return self._network.classes
 
     @property
+    def at_both_ends(self) -> bool:
+        """Whether gradients are those of the trained network too."""
+        return isinstance(self._network.model, BothEnds)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What had to be changed in the network for the pass."""
         return tuple(self._network.notes)

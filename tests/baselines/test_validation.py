@@ -57,6 +57,8 @@ def test_a_network_that_learns_features_is_not() -> None:
     assert found.spearman["functional"].value < 0.9
     assert found.distance[-1] > 0.5
     assert "closely" not in found.sentence
+    assert "trained=…" in found.sentence
+    assert "trained=…" not in replace(found, at_both_ends=True).sentence
 
 
 def test_a_linear_network_is_its_linearization() -> None:

@@ -34,6 +34,7 @@ Floats = NDArray[np.float64]
 
 _FEWEST = 10  # samples to retrain for: below, an interval says nothing
 _TIMES = 20  # at which the network's outputs are compared with the linearized ones
+_CLOSER = "The gradients of the trained network too (trained=… of score, --trained) would bring them closer."
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,8 @@ class Validation(Answer):
     training: GradientDescent | GradientFlow
     ids: NDArray[Any] | None = None
     seconds: float = 0.0
+    at_both_ends: bool = False
+    """Whether the scores took the gradients of the trained network too."""
 
     @property
     def sentence(self) -> str:
@@ -67,11 +70,12 @@ class Validation(Answer):
         """
         rank, linear = self.spearman["functional"], self.pearson["functional"]
         word = "closely" if rank.value >= 0.9 else "roughly" if rank.value >= 0.7 else "poorly"
+        closer = "" if word == "closely" or self.at_both_ends else f" {_CLOSER}"
         return (
             f"Held against training the network again without {len(self.samples)} samples, the scores agree {word}: "
             f"functional information correlates {linear} (Pearson) and {rank} (Spearman) with the truth, and after "
             f"{self.times[-1]:,g} steps the network's outputs differ from the linearized ones by "
-            f"{self.distance[-1]:.1%} of how far training moved them."
+            f"{self.distance[-1]:.1%} of how far training moved them.{closer}"
         )
 
     def frame(self) -> pd.DataFrame:
@@ -197,6 +201,7 @@ def validate(
         training=algorithm,
         ids=scores.ids,
         seconds=truth.seconds,
+        at_both_ends=run.linearization.at_both_ends,
     )
 
 
