@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -98,3 +99,20 @@ def test_batches_that_give_nothing_are_refused(train: Any, reason: str) -> None:
     network, _ = build("mlp", torch.float32)
     with pytest.raises(InputError, match=reason):
         exact_kernels(network, train, memory=1 << 30)
+
+
+def test_samples_whose_number_is_known_are_read_once() -> None:
+    network, inputs = build("mlp")
+    read: list[int] = []
+
+    class Batches:
+        def __iter__(self) -> Iterator[Any]:
+            for number, batch in enumerate(batches(inputs)):
+                read.append(number)
+                yield batch
+
+    counted = exact_kernels(network, Batches(), memory=1 << 30).train
+    first = len(read)
+    known = exact_kernels(network, Batches(), memory=1 << 30, counts=(len(inputs), 0)).train
+    torch.testing.assert_close(known, counted, rtol=0, atol=0)
+    assert len(read) - first == len(batches(inputs)) + 1  # and one to see what they are like
