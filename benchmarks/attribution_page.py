@@ -13,7 +13,7 @@ from uniqueinfo.files import replacing
 
 _MEASURES = {"lds": "LDS", "leave_one_out": "leave-one-out"}
 _FIGURE = "attribution.png"
-_CAPTION = "Rank correlation with training again, with 95 % intervals; ours are the filled points."
+_CAPTION = "Rank correlation with training again, with 95 % intervals; filled points are ours."
 
 
 def write_page(found: dict[str, Any], page: Path) -> None:
@@ -55,7 +55,7 @@ Seconds are of the processor; training again for the truth took {truth["seconds"
 
 *At both ends*: gradients of the network before and after training (`score(trained=...)`), which the others too need to
 be trained. LiSSA has no LDS: it would take all {truth["samples"]} samples. This page is written by
-`python -m benchmarks.attribution --page {folder}.md`; its figures are in `{folder}/attribution.json`.
+`python -m benchmarks.attribution --page PAGE.md`; its figures are in `{folder}/attribution.json`.
 """
 
 
