@@ -138,7 +138,10 @@ def rates(folder: Path) -> dict[str, Any]:
 
 
 def _network(samples: int, projection: Projection = _PROJECTION, **how: Any) -> Scores:
-    train, val = (_Images(*_digits()[part], count) for part, count in (("train", samples), ("test", _VALIDATION)))
+    train, val = (
+        _Images(*(array[:count] for array in _digits()[part]))
+        for part, count in (("train", samples), ("test", _VALIDATION))
+    )
     model = ModelChoice("mlp:1024").build((1, 28, 28), 10, 0)
     return ui.score(model, train, val, training=_LONG_TRAINING, projection=projection, **how)
 
@@ -152,14 +155,13 @@ def _digits() -> dict[str, tuple[NDArray[np.uint8], NDArray[np.uint8]]]:
 
 @dataclass(frozen=True, eq=False)
 class _Images:
-    """The first so many pictures, as bytes until they are asked for."""
+    """Pictures, as bytes until they are asked for."""
 
     pixels: NDArray[np.uint8]
     labels: NDArray[np.uint8]
-    samples: int
 
     def __len__(self) -> int:
-        return self.samples
+        return len(self.pixels)
 
     def __getitem__(self, index: int) -> tuple[torch.Tensor, int]:
         return torch.from_numpy(self.pixels[index]).float()[None] / 255, int(self.labels[index])

@@ -10,7 +10,7 @@ from uniqueinfo.memory import as_text
 _SQUARES = 12  # D × D matrices held at once, at most: sums on their way up the tree, eigenvectors and their workspace
 _PARTS = 4  # what a partition takes, in its own size: as read, in float64, in the eigenbasis, and what comes of it
 _WHOLE = 2 * CHUNK_BYTES  # of a partition: from here on larger ones gain nothing
-_LEAST = CHUNK_BYTES // 16  # below this, smaller ones lose
+_LEAST = CHUNK_BYTES // 4  # below this, smaller ones lose: sums are sent about
 _MANY = 32  # partitions, if there is enough to fill them: so that workers end at about the same time
 
 
