@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from benchmarks.scale_work import TURNS
 from uniqueinfo.experiments.drawing import COLOURS
 from uniqueinfo.files import replacing
 from uniqueinfo.linearized.rows import CHUNK_BYTES
@@ -124,7 +125,7 @@ def _dask(found: dict[str, Any]) -> str:
         "| what | samples | one worker | two | gain | difference from local | after a worker was killed |\n"
         "|---|--:|--:|--:|--:|--:|--:|\n"
         + "\n".join(rows)
-        + "\n\nBy the clock, the least of two runs each, taken in turn; workers have one thread."
+        + f"\n\nBy the clock, the least of {TURNS} runs each, taken in turn; workers have one thread."
     )
 
 

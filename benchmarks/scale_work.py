@@ -32,7 +32,7 @@ _PROJECTION = ui.Factorized(700)  # of 784 × 1024 + 1024 + 1024 × 10 + 10 para
 _LONG_TRAINING = ui.GradientFlow(lr=0.01, time=1000.0)
 _HEAD_TRAINING = ui.Converged(weight_decay=1e-3)
 _VALIDATION = 1_000
-_TURNS = 3
+TURNS = 3
 
 
 def mnist(folder: Path, *, samples: int, memory: str = "6GiB", keep: bool | None = None) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def dask(folder: Path, *, X: str | None = None, y: str | None = None, samples: i
     local, seconds = _timed(lambda: run("local", LocalEngine()))
     least: dict[int, float] = {}
     found: dict[int, Scores] = {}
-    for turn in range(_TURNS):  # one after the other, and again: the machine is not always equally fast
+    for turn in range(TURNS):  # one after the other, and again: the machine is not always equally fast
         for workers in (1, 2):
             with _cluster(workers) as client:
                 name = f"{workers}-{turn}"

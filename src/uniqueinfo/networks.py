@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,24 +12,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uniqueinfo.data import Samples, as_samples, as_targets
+from uniqueinfo.data import Samples
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian import Factorized, Kernels, OutputSketch, Projection, RowEngine, exact_kernels
-from uniqueinfo.jacobian.batching import batch_within
+from uniqueinfo.jacobian import Factorized, Kernels, OutputSketch, Projection
 from uniqueinfo.jacobian.ends import BothEnds
-from uniqueinfo.jacobian.features import Features, compute_features
-from uniqueinfo.jacobian.forward import call, outputs_of
-from uniqueinfo.jacobian.guard import fingerprint, prepared
-from uniqueinfo.jacobian.peak import Peak
+from uniqueinfo.jacobian.passes import NetworkPasses
 from uniqueinfo.linearized.choice import Form
 from uniqueinfo.linearized.linearization import Linearization, Probe
 from uniqueinfo.linearized.rows import Rows
 from uniqueinfo.memory import as_bytes
-from uniqueinfo.progress import showing
 from uniqueinfo.scores import Scores
 from uniqueinfo.scoring import Columns, check_streams, score_linearization
 from uniqueinfo.smoothing import Smoothing
-from uniqueinfo.sources import Inputs, Labels
+from uniqueinfo.sources import Labels
 from uniqueinfo.training import Training
 
 if TYPE_CHECKING:
@@ -45,7 +39,6 @@ DEFAULT_PROJECTION = Factorized(2000)
 _MOST_ROWS = 5_000  # of an exact kernel, whose eigendecomposition grows with their cube
 _MOST_PRODUCTS = 1e13  # operations an exact kernel may take: about a minute
 _LEAST_MEMORY = 512 * 2**20  # of exact kernels beside themselves: columns, and room to multiply them
-_BESIDE = 256 * 2**20  # a forward and backward pass of the exact kernels, whose budget leaves them out
 
 
 def score(
@@ -93,7 +86,7 @@ def score(
 
         check_streams(smoothing, form, effects, sketch)
         place = None if folder is None else Path(folder)
-        network = _Network(_ends(model, trained), None, outputs, as_bytes(memory), place, device, progress)
+        network = NetworkPasses(_ends(model, trained), None, outputs, as_bytes(memory), place, device, progress)
         return score_network(
             network, train, val, projection, training, engine, None if out is None else Path(out), keep, ids, columns
         )
@@ -162,7 +155,7 @@ def linearize(
            [2.]])
     """
     place = None if folder is None else Path(folder)
-    network = _Network(_ends(model, trained), None, outputs, as_bytes(memory), place, device, progress)
+    network = NetworkPasses(_ends(model, trained), None, outputs, as_bytes(memory), place, device, progress)
     samples = network.samples(train)
     others = None if val is None else network.samples(val)
     rows, parameters = network.size(samples)
@@ -195,7 +188,7 @@ class LinearizedNetwork(Linearization):
         initial: Tensor,
         form: Form,
         kernels: Kernels | None,
-        network: _Network,
+        network: NetworkPasses,
         train: Samples,
         val: Samples | None,
         labels: Labels,
@@ -258,117 +251,6 @@ class LinearizedNetwork(Linearization):
         return super().probe(rows, wanted, kernels.outputs_val)
 
 
-@dataclass(eq=False)
-class _Network:
-    """A network with the settings of its passes; every pass leaves it as it was."""
-
-    model: nn.Module
-    projection: Projection | None
-    sketch: OutputSketch | None
-    memory: int
-    folder: Path | None
-    device: torch.device | str | None
-    progress: bool
-    paths: Mapping[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._fingerprint = fingerprint(self.model)
-        self.classes = 0  # known from the first pass on
-
-    def samples(self, data: Any) -> Samples:
-        """What the user handed over, on the network's device and in its dtype."""
-        parameter = next(self.model.parameters(), None)
-        if parameter is None:
-            raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
-        return as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype)
-
-    def size(self, samples: Samples) -> tuple[int, int]:
-        """Rows and columns of the whole Jacobian."""
-        with prepared(self.model, self.device, quiet=True):
-            engine = self._engine(samples)
-        return len(samples) * engine.outputs, engine.width
-
-    def features(self, samples: Samples, name: str) -> Features:
-        """Jacobian rows and outputs of samples, in memory or in the folder."""
-        with self._prepared():
-            engine = self._engine(samples)
-            return compute_features(
-                engine,
-                samples,
-                memory=self.memory,
-                folder=None if self.folder is None else self.folder / name,
-                settings={
-                    "model": self._fingerprint,
-                    "projection": repr(self.projection),
-                    "outputs": repr(self.sketch),
-                },
-                classes=self.classes,
-                progress=self.progress,
-            )
-
-    def kernels(self, train: Samples, val: Samples | None) -> Kernels:
-        """Exact kernels."""
-        with self._prepared():
-            self._engine(train)
-            one, two = (self._pass_bytes(train.inputs([0] * count)) for count in (1, 2))
-            size = batch_within(_BESIDE, one=one, two=two, most=len(train))
-            with showing(self.progress):
-                return exact_kernels(
-                    self.model,
-                    _Batches(train, size),
-                    () if val is None else _Batches(val, size),
-                    memory=self.memory,
-                    outputs=self.sketch,
-                    counts=(len(train), 0 if val is None else len(val)),
-                )
-
-    def _pass_bytes(self, inputs: Inputs) -> int:
-        with Peak() as peak, torch.enable_grad():
-            free = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
-            torch.autograd.grad(outputs_of(call(self.model, inputs)).sum(), free, allow_unused=True)
-        return int(peak.bytes)
-
-    def targets(self, labels: NDArray[Any]) -> Floats:
-        """What the (mixed) outputs are trained towards."""
-        wanted = as_targets(labels, self.classes)
-        return wanted if self.sketch is None else wanted @ self.sketch.matrix(self.classes).numpy()
-
-    def tensor(self, values: Floats) -> Tensor:
-        """On the device the algebra runs on."""
-        return torch.from_numpy(values).to(self.device or "cpu")
-
-    def check_unchanged(self) -> None:
-        """Refuse a network that was trained on since it was linearized."""
-        if fingerprint(self.model) != self._fingerprint:
-            raise InputError("the network has changed since it was linearized; linearize it again")
-
-    @contextmanager
-    def _prepared(self) -> Iterator[None]:
-        with prepared(self.model, self.device, quiet=bool(self.notes)) as notes:  # once is enough to say it
-            self.notes = notes
-            yield
-
-    def _engine(self, samples: Samples) -> RowEngine:
-        example = samples.inputs(range(min(2, len(samples))))
-        engine = RowEngine(self.model, example, self.projection, outputs=self.sketch)
-        self.paths, self.classes = engine.paths, engine.classes
-        return engine
-
-
-@dataclass(frozen=True)
-class _Batches:
-    """Inputs of all samples, batch by batch, as often as they are asked for."""
-
-    samples: Samples
-    size: int
-
-    def __iter__(self) -> Iterator[Inputs]:
-        count = len(self.samples)
-        parts = [range(start, min(start + self.size, count)) for start in range(0, count, self.size)]
-        return (batch.inputs for batch in self.samples.batches(parts))
-
-
 def _ends(model: nn.Module, trained: nn.Module | Mapping[str, Tensor] | None) -> nn.Module:
     return model if trained is None else BothEnds(model, trained)
 
@@ -391,7 +273,7 @@ def _unmixed(scores: Scores, factor: float) -> Scores:
     )
 
 
-def _from_kernels(network: _Network, train: Samples, val: Samples | None) -> LinearizedNetwork:
+def _from_kernels(network: NetworkPasses, train: Samples, val: Samples | None) -> LinearizedNetwork:
     if train.labels is None:
         raise InputError("train: these samples have no labels; hand over (inputs, labels)")
     kernels = network.kernels(train, val)

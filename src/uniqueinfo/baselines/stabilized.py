@@ -2,7 +2,7 @@
 
 Flow dw/dt = −∇L(w) is stiff: plain steps must be shorter than 2/curvature, so that time T takes T·curvature/2 of them.
 A leap of s stages is stable over a length of 0.65 s²/curvature, for s gradients. The leaps grow, as what is still
-moving after time t moves at rates of 1/t: T·curvature = 2000 takes some 220 gradients, and no direction of a linear
+moving after time t moves at rates of 1/t: T·curvature = 2000 takes some 230 gradients, and no direction of a linear
 network ends more than 0.6 % of its way from where flow brings it. Where the curvature grows on the way a leap is made
 in halves. The method is that of Sommeijer, Shampine and Verwer (1997).
 """

@@ -16,12 +16,13 @@ from uniqueinfo.training import Training
 
 if TYPE_CHECKING:
     from uniqueinfo.engine.engine import Engine
-    from uniqueinfo.networks import Chosen, _Network
+    from uniqueinfo.jacobian.passes import NetworkPasses
+    from uniqueinfo.networks import Chosen
     from uniqueinfo.scores import Scores
 
 
 def score_network(
-    network: _Network,
+    network: NetworkPasses,
     train: Any,
     val: Any,
     projection: Chosen,
