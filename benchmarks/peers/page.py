@@ -21,7 +21,8 @@ of the processor, after a first call on a tiny problem, so that loading a librar
 three calls where these take seconds. Training the network itself is in nobody's seconds, but most others need it done
 (TracIn ten checkpoints of it) and ours does not: where networks were trained again, the seconds *with training* count
 one training for those that look at a trained network. Memory is what a method takes beyond its libraries and the data.
-A method that fails, or takes more than the limit, says so in its line.
+A method that fails, or takes more than the limit, says so in its line. Problems need not have been measured on the same
+day: compare times within a table, not from one to another.
 
 This page is written by `python -m benchmarks.peers`, from what the runs left behind; nothing in it is typed by hand.
 All figures of it, and more, are in `benchmarks/results.json`. Wrong labels that are *look-alikes* are drawn among the

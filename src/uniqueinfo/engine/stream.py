@@ -178,12 +178,7 @@ class _Run:
     def _own(self, piece: Piece) -> _Own:
         at, ids, columns = piece.index, self.stream.ids, self.stream.columns
         assert isinstance(at, slice)
-        return _Own(
-            piece.name,
-            at,
-            np.arange(at.start, at.stop) if ids is None else np.asarray(ids[at]),
-            None if columns is None else columns.iloc[at],
-        )
+        return _Own(piece.name, at, None if ids is None else ids[at], None if columns is None else columns.iloc[at])
 
     def _pieces(self, name: Name) -> dict[int, Piece]:
         source = self.stream.sources.train if name == "train" else self.stream.sources.val
@@ -193,9 +188,9 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Own(Piece):
-    """Samples with what the user says of them."""
+    """Samples with what the user says of them; without ids they are called by their places."""
 
-    ids: NDArray[Any]
+    ids: NDArray[Any] | None
     columns: pd.DataFrame | None
 
 
@@ -212,9 +207,11 @@ class _Parts:
 
 def _part_of(sources: Sources, parts: _Parts, piece: _Own) -> bytes:
     """A task: the scores of a partition, as they are to lie in the folder."""
+    assert isinstance(piece.index, slice)
+    ids = np.arange(piece.index.start, piece.index.stop) if piece.ids is None else piece.ids
     found = parts.solver.scores(sources.read(piece))
     written = io.BytesIO()
-    Scores(**found, ids=piece.ids, columns=piece.columns, settings=parts.settings).write(written)
+    Scores(**found, ids=ids, columns=piece.columns, settings=parts.settings).write(written)
     return written.getvalue()
 
 
