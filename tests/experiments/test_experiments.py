@@ -23,6 +23,7 @@ from uniqueinfo.experiments import (
     sources,
 )
 from uniqueinfo.experiments.data import load
+from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import NOT_RUN, Request, Result
 from uniqueinfo.jacobian import RandomCoordinates
 from uniqueinfo.networks import linearize
@@ -136,6 +137,24 @@ def test_architectures_names_what_it_could_not_run(request_: Request, monkeypatc
     columns = ["ResNet-18", "ResNet-18, last layer"]
     expected = np.corrcoef(result.table[columns[0]], result.table[columns[1]])[0, 1]
     assert claim(result, "correlation of ResNet-18 and ResNet-18, last layer").ours == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_architectures_correlates_within_runs_of_its_own_last_layers(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(architectures, "_NETWORKS", (RESNET18, replace(RESNET18, title="another")))
+    monkeypatch.setattr(architectures, "_TOP", 5)
+    monkeypatch.setitem(architectures._RUNS, "small", 2)
+    result = architectures.run(request_)
+    # The same network twice: within a run its last layer is the same, so that runs averaged over agree wholly.
+    assert claim(result, "correlation of ResNet-18 and another").ours == pytest.approx(1)
+    assert "in single ones 5, 5" in claim(result, "of the 5 most informative").note
+    first, second = (
+        paper.resnet(load("cats_dogs", request_.data), request_, paper.SIZES["small"], head) for head in (0, 1)
+    )
+    scores = [paper.functional(known, architectures._LR, architectures._STEPS)[0] for known in (first, second)]
+    np.testing.assert_allclose(result.table["ResNet-18"], np.mean(scores, axis=0))
 
 
 def test_an_overlap_by_chance_is_what_drawing_gives(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from PIL import Image
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import bound, steadystate
+from uniqueinfo.experiments.catalogue import EXPERIMENTS
 from uniqueinfo.experiments.gallery import write_gallery
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result, reproduce
 
@@ -42,17 +43,44 @@ def test_the_page_shows_every_figure_claim_and_setting(results: Path, tmp_path: 
     page = tmp_path / "docs" / "results.md"
     write_gallery(results, page)
     said = page.read_text(encoding="utf-8")
-    assert r"| p(w\|S) of a point | 0.3 ± 0.1 | 0.364 [0.298, 0.43] | yes |" in said
+    assert r"| p(w\|S) of a point <sup>1</sup> | 0.3 ± 0.1 | 0.364 [0.298, 0.43] | yes |" in said
     assert "| another | 2 | -1 | **no** |" in said
-    assert f"| a third |  | {NOT_RUN} |  |" in said
-    assert "- by a test\n" in said
+    assert f"| a third <sup>2</sup> |  | {NOT_RUN} |  |" in said
+    assert "1. by a test\n2. no data\n" in said
     assert "uniqueinfo reproduce bound --scale small --seed 4" in said
     assert "Settings: lr 0.001." in said
     assert "made_up `ffffffffffff`" in said
-    assert "| [bound](#bound) |" in said
-    assert "1 of 2 | 1 |" in said
     assert "![Dots.](results/bound-shown.png)" in said
     assert (tmp_path / "docs" / "results" / "bound-shown.png").is_file()
+
+
+def test_the_first_finding_of_each_stands_above_all(results: Path, tmp_path: Path) -> None:
+    write_gallery(results, tmp_path / "page.md")
+    said = (tmp_path / "page.md").read_text(encoding="utf-8")
+    first = r"| [bound](#bound) | p(w\|S) of a point | 0.3 ± 0.1 | 0.364 [0.298, 0.43] | 1 of 2 | small |"
+    assert first in said.partition("## ")[0]
+
+
+def test_what_the_paper_found_comes_before_what_does_not_hold_here(results: Path, tmp_path: Path) -> None:
+    write_gallery(results, tmp_path / "page.md")
+    said = (tmp_path / "page.md").read_text(encoding="utf-8").partition("## bound")[2]
+    assert f"**The paper.** {EXPERIMENTS['bound'].paper}\n" in said
+    assert "**Here.** 1 of 2 claims hold; not: another (-1, paper 2). Not run here: 1.\n" in said
+
+
+def test_of_many_claims_those_that_nothing_was_tested_of_are_folded_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [Claim(f"line {number}", 1.0, holds=True if number < 2 else None) for number in range(30)]
+    monkeypatch.setattr(bound, "run", lambda request: result(many))
+    reproduce("bound", Request(), tmp_path / "results")
+    write_gallery(tmp_path / "results", tmp_path / "page.md")
+    said = (tmp_path / "page.md").read_text(encoding="utf-8").partition("## bound")[2]
+    shown, _, folded = said.partition("<details><summary>All 30 lines</summary>")
+    assert "**Here.** All 2 claims hold.\n" in shown
+    assert "| line 1 |" in shown
+    assert "| line 2 |" not in shown
+    assert "| line 29 |" in folded.partition("</details>")[0]
 
 
 def test_experiments_without_results_are_named(results: Path, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import typer
 from uniqueinfo.cli.reproduce import list_experiments, reproduce
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import bound, runner, steadystate
-from uniqueinfo.experiments.runner import EXPERIMENTS, Claim, Request, Result
+from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.runner import Claim, Request, Result
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +84,9 @@ def test_several_at_a_time_tell_of_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Processes of their own know the real experiments: two of them, told apart by their data being nowhere."""
-    monkeypatch.setattr("uniqueinfo.cli.reproduce.EXPERIMENTS", {"lengths": "", "sources": ""})
+    monkeypatch.setattr(
+        "uniqueinfo.cli.reproduce.EXPERIMENTS", {name: EXPERIMENTS[name] for name in ("lengths", "sources")}
+    )
     with pytest.raises(typer.Exit):
         reproduce("all", Request(data=tmp_path / "nowhere"), tmp_path, as_json=False, jobs=2)
     said = capsys.readouterr().err

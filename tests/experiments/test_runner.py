@@ -9,7 +9,8 @@ import pytest
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import bound
-from uniqueinfo.experiments.runner import EXPERIMENTS, Request, reproduce
+from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.runner import Request, reproduce
 
 TINY = {"points_tried": 1, "runs": 200, "replacements": 20, "runs_each": 20}
 
@@ -31,7 +32,16 @@ def test_a_run_leaves_figures_table_and_claims(tmp_path: Path) -> None:
     assert found["seconds"] > 0
     assert {claim["paper"] for claim in found["claims"]} >= {1.3, 3.0}
     assert len(pd.read_csv(folder / "table.csv")) == 1
-    assert found["figures"] == {"bound": ""}
+    assert found["figures"]["bound"].startswith("Above and left")
+
+
+@pytest.mark.usefixtures("tiny")
+def test_what_was_trained_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reproduce("bound", Request(), tmp_path)
+    before = (tmp_path / "bound" / "table.csv").read_bytes()
+    monkeypatch.setattr(bound, "shuffled_sgd", None)
+    reproduce("bound", Request(), tmp_path)
+    assert (tmp_path / "bound" / "table.csv").read_bytes() == before
 
 
 @pytest.mark.slow

@@ -16,8 +16,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from uniqueinfo.errors import InputError, UniqueInfoError
+from uniqueinfo.experiments.catalogue import EXPERIMENTS
 from uniqueinfo.experiments.gallery import write_gallery
-from uniqueinfo.experiments.runner import EXPERIMENTS, LONGEST, Claim, Request
+from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.experiments.runner import reproduce as run
 from uniqueinfo.plain import records
 from uniqueinfo.progress import hide
@@ -75,7 +76,7 @@ def _outcomes(names: list[str], request: Request, out: Path, jobs: int) -> Itera
     from multiprocessing import get_context
 
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    first = sorted(names, key=lambda name: name not in LONGEST)
+    first = sorted(names, key=lambda name: not EXPERIMENTS[name].long)
     with ProcessPoolExecutor(jobs, get_context("spawn"), _alone, (threads,), max_tasks_per_child=1) as pool:
         running = [pool.submit(_outcome, name, request, out) for name in first]
         yield from (each.result() for each in as_completed(running))
@@ -103,11 +104,11 @@ def _alone(threads: int) -> None:
 def list_experiments(*, as_json: bool) -> None:
     """Print the names there are."""
     if as_json:
-        print(json.dumps(EXPERIMENTS, indent=2, ensure_ascii=False))
+        print(json.dumps({name: known.what for name, known in EXPERIMENTS.items()}, indent=2, ensure_ascii=False))
         return
     console = Console(highlight=False, soft_wrap=True)
-    for name, what in EXPERIMENTS.items():
-        console.print(f"{name:<15} {escape(what)}")
+    for name, known in EXPERIMENTS.items():
+        console.print(f"{name:<15} {escape(known.what)}")
 
 
 def gallery(results: Path, page: Path) -> None:

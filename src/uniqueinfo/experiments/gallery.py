@@ -1,4 +1,4 @@
-"""The page of a results folder: every figure, the paper's findings beside ours, settings and time."""
+"""The page of a results folder: what the paper found and what we did, every figure, settings and time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from typing import Any
 from PIL import Image
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.runner import EXPERIMENTS, NOT_RUN
+from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.runner import NOT_RUN
 from uniqueinfo.files import replacing
 
 _MOST_BYTES = 200_000  # of one picture in the page
 _SEVERAL = 3  # claims about one thing get its name as a heading
+_LONG = 20  # of more claims than this, those that nothing was tested of are folded away
+_FEW = 6  # notes; more are folded away
 _SCALES = {
     "small": "small scale: fewer samples than the paper, see the settings",
     "paper": "the paper's sizes",
@@ -26,9 +29,10 @@ _HEAD = """# The paper, reproduced
 
 Every table and figure of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
 ICLR 2021) that real data could be had for, each made by one command, with the paper's figures beside ours. Intervals
-are of 95 %, by the test each line names. This page is written by `uniqueinfo reproduce --gallery`, from what the runs
-left behind, which lies in `results/` (`NAME.json`, the pictures); nothing in it is typed by hand. Times are of the last
-run, which does not compute again what an earlier one kept.
+are of 95 %, by the test each line names. The table has the first finding of each experiment; its name leads to all of
+them. This page is written by `uniqueinfo reproduce --gallery`, from what the runs left behind, which lies in `results/`
+(`NAME.json`, the pictures); nothing in it is typed by hand. Times are of the last run, which does not compute again
+what an earlier one kept.
 """
 
 
@@ -51,7 +55,7 @@ def write_gallery(results: Path, page: Path) -> None:
     parts = [_HEAD, _summary(found), *(_section(name, run, beside.name) for name, run in found.items())]
     absent = [name for name in EXPERIMENTS if name not in found]
     if absent:
-        parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n]}\n" for n in absent))
+        parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n].what}\n" for n in absent))
     with replacing(page) as written:
         written.write_text("\n".join(parts), encoding="utf-8")
 
@@ -66,42 +70,83 @@ def _read(path: Path) -> dict[str, Any] | None:
 def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:
     rows = []
     for name, run in found.items():
-        tested = [claim for claim in run["claims"] if claim["holds"] is not None]
-        held = sum(claim["holds"] for claim in tested)
-        absent = sum(claim["ours"] == NOT_RUN for claim in run["claims"])
-        rows.append((f"[{name}](#{name})", run["what"], run["scale"], f"{held} of {len(tested)}", absent or ""))
-    return _table(("experiment", "what", "scale", "claims that hold", NOT_RUN), rows)
+        tested = _tested(run["claims"])
+        holds = f"{sum(claim['holds'] for claim in tested)} of {len(tested)}"
+        shown = [_row(claim, claim["what"]) for claim in _first(run["claims"])]
+        what, paper, ours, _ = shown[0] if shown else (run["what"], "", "", "")
+        rows.append((f"[{name}](#{name})", what, paper, ours, holds, run["scale"]))
+    return _table(("experiment", "for one", "the paper", "ours", "claims that hold", "scale"), rows)
+
+
+def _first(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those that were run, beginning with what the paper has a figure for."""
+    return sorted((claim for claim in claims if claim["ours"] != NOT_RUN), key=lambda claim: claim["paper"] is None)
+
+
+def _tested(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [claim for claim in claims if claim["holds"] is not None]
 
 
 def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
+    claims = run["claims"]
     lines = [f"## {name}\n", f"{_sentence(run['what'])}\n"]
+    paper = EXPERIMENTS[name].paper
+    lines.append(f"**The paper.** {paper}\n" if paper else "Beyond the paper.\n")
+    lines.append(f"**Here.** {_verdict(claims)}\n")
     for figure, caption in run["figures"].items():
         lines.append(f"![{_plain(caption) or figure}]({folder}/{name}-{figure}.png)\n")
         if caption:
             lines.append(f"*{caption}*\n")
-    lines.append(_table(("what", "the paper", "ours", "holds"), _rows(run["claims"])))
-    notes = dict.fromkeys(claim["note"] for claim in run["claims"] if claim["note"])
-    lines += [f"- {note}" for note in notes]
-    settings = _settings(run["settings"])
+    lines.append(_claims(claims))
     data = ", ".join(f"{key} `{fingerprint[:12]}`" for key, fingerprint in run["data"].items())
     details = [
         f"`uniqueinfo reproduce {name} --scale {run['scale']} --seed {run['seed']}`: {_duration(run['seconds'])}, "
         f"{_SCALES[run['scale']]}.",
         f"Data (SHA-256): {data}." if data else "",
-        settings,
+        _settings(run["settings"]),
     ]
-    return "\n".join([*lines, "", *(line for line in details if line), ""])
+    return "\n".join([*lines, *(line for line in details if line), ""])
 
 
-def _rows(claims: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Claims about the same thing, named before a colon, come below its name."""
+def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
+    """How many claims hold, and which do not."""
+    tested = _tested(claims)
+    failed = [_row(claim, claim["what"]) for claim in tested if not claim["holds"]]
+    absent = sum(claim["ours"] == NOT_RUN for claim in claims)
+    said = f"{len(tested) - len(failed)} of {len(tested)} claims hold" if tested else "Nothing that could fail was run"
+    if tested and not failed:
+        said = "What was tested holds" if len(tested) == 1 else f"All {len(tested)} claims hold"
+    if failed:
+        said += "; not: " + "; ".join(
+            f"{what} ({ours}{f', paper {paper}' if paper else ''})" for what, paper, ours, _ in failed
+        )
+    return said + (f". Not run here: {absent}." if absent else ".")
+
+
+def _claims(claims: list[Mapping[str, Any]]) -> str:
+    """A table of them with their notes; where they are many, those that were tested in view and all of them folded."""
+    notes = list(dict.fromkeys(claim["note"] for claim in claims if claim["note"]))
+    head = ("what", "the paper", "ours", "holds")
+    tested = _tested(claims)
+    parts = [_table(head, _rows(tested if len(claims) > _LONG and tested else claims, notes))]
+    if len(claims) > _LONG and tested:
+        parts.append(_folded(f"All {len(claims)} lines", _table(head, _rows(claims, notes))))
+    numbered = "".join(f"{number}. {note}\n" for number, note in enumerate(notes, start=1))
+    if numbered:
+        parts.append(_folded(f"{len(notes)} notes", numbered) if len(notes) > _FEW else numbered)
+    return "\n".join(parts)
+
+
+def _rows(claims: Iterable[Mapping[str, Any]], notes: list[str]) -> Iterator[tuple[str, ...]]:
+    """Claims about the same thing, named before a colon, come below its name; each bears the number of its note."""
     for about, group in groupby(claims, lambda claim: claim["what"].rpartition(": ")[0]):
         several = list(group)
-        if not about or len(several) < _SEVERAL:
-            yield from (_row(claim, claim["what"]) for claim in several)
-            continue
-        yield f"**{about}**", "", "", ""
-        yield from (_row(claim, claim["what"].rpartition(": ")[2]) for claim in several)
+        together = bool(about) and len(several) >= _SEVERAL
+        if together:
+            yield f"**{about}**", "", "", ""
+        for claim in several:
+            mark = f" <sup>{notes.index(claim['note']) + 1}</sup>" if claim["note"] else ""
+            yield _row(claim, (claim["what"].rpartition(": ")[2] if together else claim["what"]) + mark)
 
 
 def _row(claim: Mapping[str, Any], what: str) -> tuple[str, ...]:
@@ -127,10 +172,13 @@ def _settings(settings: Mapping[str, Any]) -> str:
     flat = ", ".join(f"{key} {_value(value)}" for key, value in settings.items() if key not in parts)
     lines = [f"Settings: {flat}."] if flat else []
     if parts:
-        lines += ["", "<details><summary>Settings of each part</summary>", ""]
-        lines += [f"- {key}: {_value(value)}" for key, value in parts.items()]
-        lines += ["", "</details>"]
+        told = "\n".join(f"- {key}: {_value(value)}" for key, value in parts.items())
+        lines += ["", _folded("Settings of each part", told)]
     return "\n".join(lines)
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text.rstrip()}\n\n</details>\n"
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:

@@ -36,7 +36,7 @@ def run(request: Request) -> Result:
     scores, centred, spread = [], [], []
     with progress("Initializations", _HEADS[request.scale], unit="networks") as advance:
         for number in range(_HEADS[request.scale]):
-            linearization = paper.resnet(dataset, request, sizes, head=1000 * request.seed + number)
+            linearization = paper.resnet(dataset, request, sizes, head=paper.head(request, number))
             scores.append(paper.functional(linearization, _LR, _STEPS)[0])
             centred.append(_from_zero(linearization))
             spread.append(float(linearization.initial.std()))

@@ -71,6 +71,11 @@ def mlp(dataset: Dataset[Pictures], request: Request, samples: int) -> Linearize
     return linearize(network, train, val, projection=None)
 
 
+def head(request: Request, number: int) -> int:
+    """The seed of the last layer of one run of several."""
+    return 1000 * request.seed + number
+
+
 def resnet(dataset: Dataset[Pictures], request: Request, sizes: Sizes, head: int | None = None) -> LinearizedNetwork:
     """ResNet-18 of ImageNet with a fresh last layer, drawn from the seed `head` (or the request's)."""
     network = RESNET18.build(request, outputs_of(dataset), sizes.pixels, head)

@@ -1,7 +1,4 @@
-"""Runs an experiment by name and keeps what it found: figures (PNG, SVG), a table (CSV), and figures.json.
-
-An experiment is a module here with a function ``run(request) -> Result``; EXPERIMENTS names them all.
-"""
+"""Runs an experiment by name and keeps what it found: figures (PNG, SVG), a table (CSV), and figures.json."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pandas as pd
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.experiments.catalogue import EXPERIMENTS
 from uniqueinfo.files import replacing
 from uniqueinfo.plain import plain
 from uniqueinfo.scores import versions
@@ -26,26 +24,6 @@ if TYPE_CHECKING:
 
 Scale = Literal["small", "paper"]
 
-EXPERIMENTS = {
-    "table1": "the linearized network, and influence functions, against retraining",
-    "informative": "how information is spread over samples; the most and the least informative ones",
-    "sources": "two sources of data for one task: MNIST and SVHN",
-    "mislabeled": "samples with wrong labels carry more information",
-    "summarize": "test accuracy after removing the least informative samples",
-    "transfer": "the same, scores from one network and accuracy of another",
-    "subclasses": "a rare sub-class carries more information: cats among pets",
-    "duplicates": "duplicates planted among digits, found in kernel space",
-    "attribution": "predictions moved as said by really removing the named samples",
-    "adversarial": "adversarial examples carry more information",
-    "sentiment": "informative film reviews, and their length",
-    "architectures": "information under different networks",
-    "initialization": "information under different initializations of the last layer",
-    "lengths": "information under different lengths of training",
-    "bound": "I(W; z_i | S₋ᵢ) and its bound KL(p(w|S) ‖ p(w|S₋ᵢ)) on a toy problem",
-    "steadystate": "simulated SGD and its continuous limit against the Lyapunov equation",
-}
-LONGEST = frozenset({"table1", "informative", "adversarial", "bound", "summarize", "architectures"})
-"""Where several run at a time, these are begun first."""
 NOT_RUN = "not run here"
 """What stands for a figure of ours where data or weights are not to be had."""
 
@@ -123,7 +101,7 @@ def _write(folder: Path, name: str, request: Request, result: Result, seconds: f
         result.table.to_csv(beside, index=False, float_format="%.6g")
     found = {
         "experiment": name,
-        "what": EXPERIMENTS[name],
+        "what": EXPERIMENTS[name].what,
         "scale": request.scale,
         "seed": request.seed,
         "seconds": round(seconds, 1),

@@ -19,16 +19,18 @@ def shuffled_sgd(X: Floats, y: Floats, rng: np.random.Generator, *, lr: float, b
     True
     """
     sets, n, d = X.shape
-    samples = np.concatenate([X, y[..., None]], axis=2)
-    order = np.tile(np.arange(n, dtype=np.int32), (sets, 1))
-    each = np.arange(sets)[:, None]
-    w = np.zeros((d, sets))  # sets last: a step is a few long, contiguous operations
+    flat = np.concatenate([X, y[..., None]], axis=2).reshape(-1, d + 1).T.copy()
+    first = n * np.arange(sets)
+    passed = np.empty((d + 1, n, sets))  # sets last: a step is a few long, contiguous operations
+    w = np.zeros((d, sets))
     for _ in range(epochs):
-        rng.permuted(order, axis=1, out=order)
-        passed = np.ascontiguousarray(samples[each, order].transpose(1, 2, 0))
+        order = rng.integers(2**32, size=(sets, n), dtype=np.uint32).argsort(axis=1)
+        at = (first[:, None] + order).T.copy()
+        for numbers, out in zip(flat, passed, strict=True):
+            numbers.take(at, out=out, mode="clip")  # nothing to clip: the mode that writes straight into `out`
         for start in range(0, n, batch_size):
-            batch = passed[start : start + batch_size]
-            x, wanted = batch[:, :d], batch[:, d]
-            misfit = (x * w).sum(axis=1) - wanted
-            w -= lr * (x * misfit[:, None]).mean(axis=0)
+            batch = passed[:, start : start + batch_size]
+            x, wanted = batch[:d], batch[d]
+            misfit = (x * w[:, None]).sum(axis=0) - wanted
+            w -= lr * (x * misfit).mean(axis=1)
     return w.T

@@ -27,12 +27,25 @@ def gaussian_divergence(p: Floats, q: Floats) -> float:
     >>> abs(gaussian_divergence(draws + [1.0, 0.0], draws[::-1]) - 0.5) < 0.02
     True
     """
-    mean, root = _fit(p)
+    return float(gaussian_divergences(p[None], q)[0])
+
+
+def gaussian_divergences(parts: Floats, q: Floats) -> Floats:
+    """The same from each of the parts (parts, n, d).
+
+    >>> rng = np.random.default_rng(0)
+    >>> parts, q = rng.normal(size=(3, 100, 2)), rng.normal(size=(100, 2))
+    >>> bool(np.isclose(gaussian_divergences(parts, q)[1], gaussian_divergence(parts[1], q)))
+    True
+    """
+    mean, root = _fit(parts)
     other_mean, other_root = _fit(q)
-    moved = solve_triangular(other_root, mean - other_mean, lower=True)
-    spread = solve_triangular(other_root, root, lower=True)
-    logs = np.log(np.diag(other_root)).sum() - np.log(np.diag(root)).sum()
-    return float(np.square(moved).sum() + np.square(spread).sum() - len(mean)) / 2 + float(logs)
+    inverse = np.linalg.inv(other_root)
+    moved, spread = (mean - other_mean) @ inverse.T, inverse @ root
+    logs = _half_log_determinant(other_root) - _half_log_determinant(root)
+    squares = np.square(moved).sum(axis=1) + np.square(spread).sum(axis=(1, 2))
+    divergences: Floats = (squares - mean.shape[1]) / 2 + logs
+    return divergences
 
 
 def mixture_divergence(p: Floats, parts: Floats) -> float:
@@ -120,12 +133,18 @@ def _fit(draws: Floats) -> tuple[Floats, Floats]:
         ) from flat
 
 
+def _half_log_determinant(root: Floats) -> Floats:
+    """½ log|Σ| from the roots of covariances Σ (…, d, d)."""
+    logs: Floats = np.log(root.diagonal(axis1=-2, axis2=-1)).sum(axis=-1)
+    return logs
+
+
 def _log_densities(points: Floats, parts: Floats) -> Floats:
     """log N_j(w) of the Gaussians fitted to the parts at points (n, d): (n, parts)."""
     mean, root = _fit(parts)
     count, d = mean.shape
     inverse = np.linalg.inv(root)
     away = (points @ inverse.reshape(-1, d).T).reshape(-1, count, d) - np.einsum("jab,jb->ja", inverse, mean)
-    constant = np.log(root.diagonal(axis1=1, axis2=2)).sum(axis=1) + d * np.log(2 * np.pi) / 2
+    constant = _half_log_determinant(root) + d * np.log(2 * np.pi) / 2
     densities: Floats = -np.square(away).sum(axis=2) / 2 - constant
     return densities

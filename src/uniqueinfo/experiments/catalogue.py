@@ -1,0 +1,89 @@
+"""The experiments there are: each is a module here of the same name, with a function ``run(request) -> Result``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment is about."""
+
+    what: str
+    paper: str | None
+    """What the paper found, and where it says so; None where it is ours alone."""
+    long: bool = False
+    """Where several run at a time, these are begun first."""
+
+
+EXPERIMENTS = {
+    "table1": Experiment(
+        "the linearized network, and influence functions, against retraining",
+        "Table 1. Wide or pretrained networks change without a sample as their linearizations say; mostly closer than "
+        "influence functions, and 30 times as fast. A small network from scratch does not.",
+        long=True,
+    ),
+    "informative": Experiment(
+        "how information is spread over samples; the most and the least informative ones",
+        "Figures 1 and 4. Most samples carry little. The least informative look typical, the most informative hard. "
+        "Two even classes carry about the same; among cassava leaves the rare classes carry more.",
+        long=True,
+    ),
+    "sources": Experiment(
+        "two sources of data for one task: MNIST and SVHN",
+        "Figures 2a and 7a. Photographed house numbers are worth far more than MNIST's digits, for two networks.",
+    ),
+    "mislabeled": Experiment(
+        "samples with wrong labels carry more information",
+        "Figures 2b and 8. With a tenth of the labels wrong, those samples carry much more, on three data sets.",
+    ),
+    "summarize": Experiment(
+        "test accuracy after removing the least informative samples",
+        "Figure 2c. The least informative samples can go almost for free, and far more of them if what is left is "
+        "scored again after every 5 %. Beyond 80 %, keeping only the most informative is worse than keeping the least.",
+        long=True,
+    ),
+    "transfer": Experiment(
+        "the same, scores from one network and accuracy of another",
+        "Figure 7b. Samples chosen for a network of one hidden layer serve one of two almost as well.",
+    ),
+    "subclasses": Experiment(
+        "a rare sub-class carries more information: cats among pets",
+        "Figure 9. 200 cats among 4000 dogs, both labelled pets: a cat carries more than a dog.",
+    ),
+    "duplicates": Experiment("duplicates planted among digits, found in kernel space", None),
+    "attribution": Experiment("predictions moved as said by really removing the named samples", None),
+    "adversarial": Experiment(
+        "adversarial examples carry more information",
+        "Figure 10. Photographs changed to fool the network carry more than those left as they were, and can be found "
+        "by it.",
+        long=True,
+    ),
+    "sentiment": Experiment(
+        "informative film reviews, and their length",
+        "Appendix A.8. The longer a review, the less it carries, slightly; the least informative are typical, the most "
+        "informative nuanced.",
+    ),
+    "architectures": Experiment(
+        "information under different networks",
+        "Figures 5a and 6. Scores under different networks correlate, and their ten most informative samples overlap.",
+        long=True,
+    ),
+    "initialization": Experiment(
+        "information under different initializations of the last layer",
+        "Appendix A.4. Scores under different fresh last layers correlate, by 0.364 ± 0.066.",
+    ),
+    "lengths": Experiment(
+        "information under different lengths of training",
+        "Figure 5b. Scores after different lengths of training correlate strongly.",
+    ),
+    "bound": Experiment(
+        "I(W; z_i | S₋ᵢ) and its bound KL(p(w|S) ‖ p(w|S₋ᵢ)) on a toy problem",
+        "Figure 3. What the weights of SGD tell of a sample, about 1.3 nats, is below its bound, about 3.0.",
+        long=True,
+    ),
+    "steadystate": Experiment(
+        "simulated SGD and its continuous limit against the Lyapunov equation",
+        "Appendix D. The covariance of the weights in the end solves a Lyapunov equation.",
+    ),
+}
