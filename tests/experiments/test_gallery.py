@@ -11,8 +11,8 @@ from PIL import Image
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import bound, steadystate
-from uniqueinfo.experiments.catalogue import EXPERIMENTS
 from uniqueinfo.experiments.gallery import write_gallery
+from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result, reproduce
 
 
@@ -65,7 +65,7 @@ def test_what_the_paper_found_comes_before_what_does_not_hold_here(results: Path
     write_gallery(results, tmp_path / "page.md")
     said = (tmp_path / "page.md").read_text(encoding="utf-8").partition("## bound")[2]
     assert f"**The paper.** {EXPERIMENTS['bound'].paper}\n" in said
-    assert "**Here.** 1 of 2 claims hold; not: another (-1, paper 2). Not run here: 1.\n" in said
+    assert "**Here.** 1 of 2 claims hold; not: another (-1, the paper: 2). Not run here: 1.\n" in said
 
 
 def test_of_many_claims_those_that_nothing_was_tested_of_are_folded_away(

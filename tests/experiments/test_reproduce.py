@@ -12,7 +12,7 @@ import typer
 from uniqueinfo.cli.reproduce import list_experiments, reproduce
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import bound, runner, steadystate
-from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import Claim, Request, Result
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import bound
-from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import Request, reproduce
 
 TINY = {"points_tried": 1, "runs": 200, "replacements": 20, "runs_each": 20}
@@ -39,7 +39,7 @@ def test_a_run_leaves_figures_table_and_claims(tmp_path: Path) -> None:
 def test_what_was_trained_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reproduce("bound", Request(), tmp_path)
     before = (tmp_path / "bound" / "table.csv").read_bytes()
-    monkeypatch.setattr(bound, "shuffled_sgd", None)
+    monkeypatch.setattr(bound, "shuffled_sgd", lambda *_, **__: pytest.fail("trained again"))
     reproduce("bound", Request(), tmp_path)
     assert (tmp_path / "bound" / "table.csv").read_bytes() == before
 

@@ -16,8 +16,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from uniqueinfo.errors import InputError, UniqueInfoError
-from uniqueinfo.experiments.catalogue import EXPERIMENTS
 from uniqueinfo.experiments.gallery import write_gallery
+from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.experiments.runner import reproduce as run
 from uniqueinfo.plain import records

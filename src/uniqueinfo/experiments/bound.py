@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +26,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from uniqueinfo.experiments.kept import kept
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.sgd import shuffled_sgd
-from uniqueinfo.files import replacing
 from uniqueinfo.interval import Interval
 from uniqueinfo.linearized.linearization import Linearization
 from uniqueinfo.progress import progress
@@ -99,16 +98,8 @@ def _draw(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 def _trained(X: Floats, y: Floats, rng: np.random.Generator, work: Path | None) -> Floats:
     """Weights of stacked trainings, kept in the work folder, so that a stopped run goes on."""
     told = f"{_LR} {_BATCH} {_EPOCHS} {rng.bit_generator.state}".encode() + X.tobytes() + y.tobytes()
-    path = None if work is None else work / f"bound-{sha256(told).hexdigest()[:16]}.npy"
-    if path is not None and path.is_file():
-        known: Floats = np.load(path)
-        return known
-    weights = shuffled_sgd(X, y, rng, lr=_LR, batch_size=_BATCH, epochs=_EPOCHS)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as beside, beside.open("wb") as file:
-            np.save(file, weights)
-    return weights
+    train = partial(shuffled_sgd, X, y, rng, lr=_LR, batch_size=_BATCH, epochs=_EPOCHS)
+    return kept(work, "bound", told, train)
 
 
 def _spread(scores: Floats, count: int) -> list[int]:

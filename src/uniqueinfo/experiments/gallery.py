@@ -13,7 +13,7 @@ from typing import Any
 from PIL import Image
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import NOT_RUN
 from uniqueinfo.files import replacing
 
@@ -71,7 +71,7 @@ def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:
     rows = []
     for name, run in found.items():
         tested = _tested(run["claims"])
-        holds = f"{sum(claim['holds'] for claim in tested)} of {len(tested)}"
+        holds = f"{sum(claim['holds'] for claim in tested)} of {len(tested)}" if tested else ""
         shown = [_row(claim, claim["what"]) for claim in _first(run["claims"])]
         what, paper, ours, _ = shown[0] if shown else (run["what"], "", "", "")
         rows.append((f"[{name}](#{name})", what, paper, ours, holds, run["scale"]))
@@ -113,12 +113,16 @@ def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
     tested = _tested(claims)
     failed = [_row(claim, claim["what"]) for claim in tested if not claim["holds"]]
     absent = sum(claim["ours"] == NOT_RUN for claim in claims)
-    said = f"{len(tested) - len(failed)} of {len(tested)} claims hold" if tested else "Nothing that could fail was run"
+    said = (
+        f"{len(tested) - len(failed)} of {len(tested)} claims hold"
+        if tested
+        else "What the paper claims could not be tested"
+    )
     if tested and not failed:
         said = "What was tested holds" if len(tested) == 1 else f"All {len(tested)} claims hold"
     if failed:
         said += "; not: " + "; ".join(
-            f"{what} ({ours}{f', paper {paper}' if paper else ''})" for what, paper, ours, _ in failed
+            f"{what} ({ours}{f', the paper: {paper}' if paper else ''})" for what, paper, ours, _ in failed
         )
     return said + (f". Not run here: {absent}." if absent else ".")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pandas as pd
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.catalogue import EXPERIMENTS
+from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.files import replacing
 from uniqueinfo.plain import plain
 from uniqueinfo.scores import versions

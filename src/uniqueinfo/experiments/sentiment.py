@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,8 @@ from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import Part, glove, load
 from uniqueinfo.experiments.data.reviews import Texts, words
 from uniqueinfo.experiments.intervals import pearson, spearman
+from uniqueinfo.experiments.kept import kept
 from uniqueinfo.experiments.runner import Claim, Request, Result, not_run
-from uniqueinfo.files import replacing
 from uniqueinfo.inputs.embedding import embed
 from uniqueinfo.networks import linearize
 
@@ -98,15 +97,7 @@ def _minilm() -> str:
 
 def _embedded(folder: str, texts: Texts, work: Path | None) -> Vectors:
     """Sentence embeddings, kept in the work folder."""
-    if work is None:
-        return embed(folder, list(texts.texts))
-    path = work / f"minilm-{sha256(texts.digest().encode()).hexdigest()[:16]}.npy"
-    if not path.is_file():
-        work.mkdir(parents=True, exist_ok=True)
-        found = embed(folder, list(texts.texts))
-        with replacing(path) as beside, beside.open("wb") as file:
-            np.save(file, found)
-    return np.asarray(np.load(path, allow_pickle=False))
+    return kept(work, "minilm", texts.digest().encode(), lambda: embed(folder, list(texts.texts)))
 
 
 def _claims(one: _Scored, expected: float | None) -> list[Claim]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from torch import nn
 
 from uniqueinfo.experiments.data.dataset import Part
 from uniqueinfo.experiments.data.pictures import Pictures, Preparation
-from uniqueinfo.files import replacing
+from uniqueinfo.experiments.kept import kept
 from uniqueinfo.jacobian.guard import fingerprint
 from uniqueinfo.progress import progress
 
@@ -27,17 +26,8 @@ def features(
 
     `cache` is a folder: outputs of the same network, preparation and pictures are read from there the next time.
     """
-    if cache is None:
-        return _compute(network, part.inputs, preparation)
-    key = hashlib.sha256(f"{fingerprint(network)} {preparation} {part.inputs.digest()}".encode()).hexdigest()
-    path = cache / f"features-{key[:16]}.npy"
-    if path.is_file():
-        return np.asarray(np.load(path, allow_pickle=False))
-    found = _compute(network, part.inputs, preparation)
-    cache.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as beside, beside.open("wb") as file:
-        np.save(file, found)
-    return found
+    told = f"{fingerprint(network)} {preparation} {part.inputs.digest()}".encode()
+    return kept(cache, "features", told, lambda: _compute(network, part.inputs, preparation))
 
 
 def _compute(network: nn.Module, pictures: Pictures, preparation: Preparation) -> NDArray[np.float32]:
