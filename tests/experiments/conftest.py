@@ -20,6 +20,7 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     formats.mnist(folder, train=80)
     formats.svhn(folder)
+    formats.cifar(folder)
     formats.photos(folder / "cats_dogs", ("cats", "dogs"), each=12)
     formats.photos(folder / "cassava", ("cbb", "cbsd", "cgm", "cmd", "healthy"), each=6)
     formats.reviews(folder, each=8)

@@ -60,7 +60,7 @@ def test_sources_runs_on_svhn_where_it_is_there(
     request_: Request, monkeypatch: pytest.MonkeyPatch, outputs: int
 ) -> None:
     monkeypatch.setitem(sys.modules, "torchvision", None)
-    monkeypatch.setattr(sources, "_COMPARED", sources._COMPARED[:2])
+    monkeypatch.setattr(sources, "_PAIRS", sources._PAIRS[:2])
     monkeypatch.setitem(sources._SIZES, "small", {"samples_each": 4, "per_layer": 4, "outputs": outputs})
     result = sources.run(request_)
     assert set(result.figures) == {"svhn-resnet-18"}
@@ -88,6 +88,7 @@ def test_missing_data_are_told_without_a_path_of_this_machine(
     assert "train_32x32.mat in the data folder" in found.note
     assert str(folder) not in found.note
     assert claim(result, "UCI digits against MNIST").holds is None
+    assert claim(result, "MNIST over photographs against MNIST").holds in (True, False)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.experiments.data import formats
 from uniqueinfo.errors import InputError
@@ -29,6 +30,21 @@ def test_training_and_validation_digits_are_disjoint(tmp_path: Path) -> None:
     data = load("mnist_10c", tmp_path)
     assert set(data["train"].names).isdisjoint(data["val"].names)
     assert len(data["train"]) == len(data["val"]) == 100
+
+
+def test_digits_over_photographs_are_mnists_test_digits_that_invert_what_is_behind(tmp_path: Path) -> None:
+    pictures, digits = formats.mnist(tmp_path, test=30)["t10k"]
+    formats.cifar(tmp_path)
+    data, photos = load("mnist_on_photos", tmp_path), load("pets_vs_deer", tmp_path)["train"]
+    behind = {name: photos.inputs.array[row] for row, name in enumerate(photos.names)}
+    assert set(data["train"].names).isdisjoint(data["val"].names)
+    for part in data.parts.values():
+        for name, label, shown in zip(part.names, part.labels, part.inputs.array, strict=True):
+            digit, _, photo = name.partition(" on ")
+            row = int(digit.split()[1])
+            assert label == digits[row]
+            stroke = np.asarray(Image.fromarray(pictures[row]).resize((32, 32), Image.Resampling.BICUBIC), dtype=int)
+            np.testing.assert_array_equal(shown, np.abs(behind[photo].astype(int) - stroke[..., None]))
 
 
 def test_the_same_digits_have_the_same_fingerprint_packed_or_not(tmp_path: Path) -> None:

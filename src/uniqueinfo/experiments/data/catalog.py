@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.data import cifar, digits, photos, reviews
+from uniqueinfo.experiments.data import blended, cifar, digits, photos, reviews
 from uniqueinfo.experiments.data.dataset import Dataset
 
 DATASETS: dict[str, Callable[[Path | None], Dataset[Any]]] = {
     "mnist_4v9": digits.mnist_4v9,
     "mnist_10c": digits.mnist_10c,
     "uci_digits": digits.uci_digits,
+    "mnist_on_photos": blended.mnist_on_photos,
     "svhn": digits.svhn,
     "emnist_letters": digits.emnist_letters,
     "cats_dogs": photos.cats_dogs,

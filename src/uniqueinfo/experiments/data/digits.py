@@ -29,7 +29,7 @@ def mnist_4v9(folder: Path | None) -> Dataset[Pixels]:
     if packed is not None:
         parts = {part: _packed(packed, part) for part in ("train", "val", "test")}
     else:
-        whole = _whole_mnist(folder, "mnist_4v9")
+        whole = whole_mnist(folder, "mnist_4v9")
         pairs = {name: part.take(np.isin(part.labels, (4, 9))) for name, part in whole.items()}
         train, val = split_in_two(pairs["train"], 1000, 1000, seed=0)
         parts = {"train": train, "val": val, "test": pairs["test"]}
@@ -43,7 +43,7 @@ def mnist_10c(folder: Path | None) -> Dataset[Pixels]:
     if packed is not None:
         parts = {part: _packed(packed, part) for part in ("train", "val")}
     else:
-        train, val = split_in_two(_whole_mnist(folder, "mnist_10c")["train"], 1500, 1500, seed=0)
+        train, val = split_in_two(whole_mnist(folder, "mnist_10c")["train"], 1500, 1500, seed=0)
         parts = {"train": train, "val": val}
     return Dataset("mnist_10c", parts, tuple("0123456789"))
 
@@ -89,7 +89,8 @@ def uci_digits(folder: Path | None = None) -> Dataset[Pixels]:
     return Dataset("uci_digits", {"train": train, "val": val}, tuple("0123456789"))
 
 
-def _whole_mnist(folder: Path | None, dataset: str) -> dict[str, Part[Pixels]]:
+def whole_mnist(folder: Path | None, dataset: str) -> dict[str, Part[Pixels]]:
+    """MNIST as it is published, `train` and `test`, for the data set that is made of it."""
     if folder is not None and (packed := find(folder, "mnist_full.npz")) is not None:
         return {part: _packed(packed, part, indexed=False) for part in ("train", "test")}
     parts = {}
