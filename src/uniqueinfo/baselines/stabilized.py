@@ -130,11 +130,11 @@ def leap(start: Weights, slope: Slope, length: float, count: int) -> tuple[Weigh
         here = slope(now)
         seen.append(_apart(here, there) / _apart(now, before))
         after = {
-            name: (1 - μ - ν) * w
-            + μ * now[name]
-            + ν * before[name]
-            + (step * length) * here[name]
-            + (pull * length) * first[name]
+            name: ((1 - μ - ν) * w)
+            .add_(now[name], alpha=μ)
+            .add_(before[name], alpha=ν)
+            .add_(here[name], alpha=step * length)
+            .add_(first[name], alpha=pull * length)
             for name, w in start.items()
         }
         before, now, there = now, after, here
@@ -143,8 +143,9 @@ def leap(start: Weights, slope: Slope, length: float, count: int) -> tuple[Weigh
 
 def _apart(left: Weights, right: Weights) -> Tensor:
     """Distances (copies,)."""
-    parts = [(w - right[name]).flatten(1).square().sum(dim=1) for name, w in left.items()]
-    return torch.stack(parts).sum(dim=0).sqrt()
+    parts = [torch.linalg.vector_norm((w - right[name]).flatten(1), dim=1) for name, w in left.items()]
+    distances: Tensor = torch.linalg.vector_norm(torch.stack(parts), dim=0)
+    return distances
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from uniqueinfo.applications.selection import Strategy
 from uniqueinfo.applications.summarize import curve
 from uniqueinfo.baselines.descent import Descent
+from uniqueinfo.baselines.stabilized import Stride
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Prepared, load
 from uniqueinfo.experiments.runner import Request, Result
@@ -27,7 +28,7 @@ from uniqueinfo.files import replacing
 from uniqueinfo.interval import Interval
 from uniqueinfo.networks import linearize
 from uniqueinfo.scoring import score_linearization
-from uniqueinfo.training import GradientDescent
+from uniqueinfo.training import GradientDescent, GradientFlow
 
 Network = Callable[[], nn.Module]
 NAMES: dict[Strategy, str] = {
@@ -46,7 +47,7 @@ class Study:
     strategies: tuple[Strategy, ...]
     removed: tuple[float, ...]
     seeds: int
-    training: GradientDescent
+    training: GradientDescent | GradientFlow
     """Of the real network; its linearization is trained like the paper's, t = 2000 at η = .001."""
     samples: int = 1000
     """Of training and of validation; tested on at most twice as many."""
@@ -90,20 +91,23 @@ class Study:
         return found.assign(seed=seed, removed=(1 - found["share"]).round(6))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Real:
     """A network that is really trained, from the same weights every time."""
 
     network: nn.Module
     train: tuple[Tensor, Tensor]
     test: tuple[Tensor, Tensor]
-    training: GradientDescent
+    training: GradientDescent | GradientFlow
+    pace: tuple[Stride, ...] = ()
+    """Of the first training along flow; the others follow it, in halves where it is too fast for them."""
 
     def accuracy(self, kept: NDArray[np.intp]) -> float:
         """On the test samples, after training on these alone."""
         at = torch.from_numpy(kept)
-        descent = Descent(self.network, self.train[0][at], self.train[1][at], self.training)
+        descent = Descent(self.network, self.train[0][at], self.train[1][at], self.training, pace=self.pace)
         outputs = descent.outputs(descent.train([[]]), self.test[0])[0]
+        self.pace = descent.pace
         return float(((outputs > 0.5) == (self.test[1] > 0.5)).double().mean())
 
 

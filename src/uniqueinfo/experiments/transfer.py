@@ -9,6 +9,7 @@ from __future__ import annotations
 from torch import nn
 
 from uniqueinfo.applications.selection import Strategy
+from uniqueinfo.experiments import paper
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.summaries import Study, above, result
 from uniqueinfo.training import GradientDescent
@@ -16,7 +17,7 @@ from uniqueinfo.training import GradientDescent
 _PAPERS: tuple[Strategy, ...] = ("iterative", "bottom", "top", "random")
 _STUDIES = {
     "small": Study(_PAPERS, (0.3, 0.5, 0.7, 0.9), 5, GradientDescent(0.002, 100, momentum=0.9)),
-    "paper": Study(_PAPERS, tuple(share / 10 for share in range(1, 10)), 5, GradientDescent(0.001, 2000)),
+    "paper": Study(_PAPERS, tuple(share / 10 for share in range(1, 10)), 5, paper.training(0.001, 2000)),
 }
 _CLAIMED = (0.3, 0.5, 0.7)
 
