@@ -13,7 +13,7 @@ from uniqueinfo.experiments import summarize
 from uniqueinfo.experiments.networks import mlp
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.summaries import Study, _Real, above, means
-from uniqueinfo.training import GradientDescent
+from uniqueinfo.training import GradientDescent, GradientFlow
 
 TRAINING = GradientDescent(0.002, 2, momentum=0.9)
 TINY = Study(summarize._ALL, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 2, TRAINING, samples=30, step=0.1)
@@ -49,6 +49,20 @@ def test_the_real_network_is_trained_as_torch_trains_it() -> None:
         (0.5 * (network(X[kept]) - y[kept]).square().mean()).backward()
         optimizer.step()
     assert found == pytest.approx(float(((network(X) > 0.5) == (y > 0.5)).double().mean()))
+
+
+def test_networks_along_flow_end_where_many_small_steps_do() -> None:
+    torch.manual_seed(0)
+    network = mlp(inputs=12, hidden=16).eval()
+    X, y = torch.randn(30, 12), (torch.rand(30, 1) > 0.5).float()
+    test = torch.randn(1000, 12), (torch.rand(1000, 1) > 0.5).float()
+    along_flow = _Real(network, (X, y), test, GradientFlow(0.05, 200.0))
+    assert along_flow.pace == ()
+    for kept in (np.arange(30), np.arange(0, 30, 2)):  # the second follows the pace of the first
+        in_steps = _Real(network, (X, y), test, GradientDescent(0.005, 2000))
+        # Flow and steps of a hundredth of the stable length part by 1 % or so: few of 1000 outputs change sides.
+        assert along_flow.accuracy(kept) == pytest.approx(in_steps.accuracy(kept), abs=0.005)
+        assert along_flow.pace
 
 
 @pytest.mark.slow
