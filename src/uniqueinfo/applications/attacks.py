@@ -11,6 +11,7 @@ from uniqueinfo.data import as_targets
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import outputs_of
 from uniqueinfo.jacobian.guard import prepared
+from uniqueinfo.progress import progress
 
 _BATCH = 50
 
@@ -67,10 +68,11 @@ def pgd(
         targets = torch.from_numpy(as_targets(labels, outputs)).to(inputs.device, inputs.dtype)
         if len(targets) != len(inputs):
             raise InputError(f"labels: expected one for each of the {len(inputs)} inputs, got {len(targets)}")
-        moved = [
-            _attack(model, x, y, epsilon, steps, size, low, high)
-            for x, y in zip(torch.split(inputs, _BATCH), torch.split(targets, _BATCH), strict=True)
-        ]
+        moved = []
+        with progress("Attacking", len(inputs)) as advance:
+            for x, y in zip(torch.split(inputs, _BATCH), torch.split(targets, _BATCH), strict=True):
+                moved.append(_attack(model, x, y, epsilon, steps, size, low, high))
+                advance(len(x))
     return torch.cat(moved)
 
 

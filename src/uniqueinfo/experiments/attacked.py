@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from uniqueinfo.experiments.data import Part, Preparation
+from uniqueinfo.progress import progress
 
 Attack = Callable[[nn.Module, Tensor, Any, float], Tensor]
 """Such as `fgsm`: network, inputs, labels and how far to go."""
@@ -77,12 +78,14 @@ def _fine_tuned(
     optimizer = torch.optim.SGD(free, lr=_RATE, momentum=0.9)
     inputs, targets = Normalized(preparation)(pixels), torch.from_numpy(labels).float()[:, None]
     generator = torch.Generator().manual_seed(seed)
-    for _ in range(_EPOCHS):
-        for batch in torch.split(torch.randperm(len(inputs), generator=generator), _BATCH):
-            optimizer.zero_grad()
-            loss = (tuned(inputs[batch]) - targets[batch]).square().mean() / 2
-            loss.backward()
-            optimizer.step()
+    with progress("Fine-tuning", _EPOCHS * len(inputs)) as advance:
+        for _ in range(_EPOCHS):
+            for batch in torch.split(torch.randperm(len(inputs), generator=generator), _BATCH):
+                optimizer.zero_grad()
+                loss = (tuned(inputs[batch]) - targets[batch]).square().mean() / 2
+                loss.backward()
+                optimizer.step()
+                advance(len(batch))
     return tuned
 
 
