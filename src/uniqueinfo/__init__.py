@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         summarize,
     )
     from uniqueinfo.baselines.validation import Validation, validate
+    from uniqueinfo.centring import centred
     from uniqueinfo.engine import DaskEngine, LocalEngine
     from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
     from uniqueinfo.linearized.linearization import Linearization
@@ -43,6 +44,7 @@ else:
             "summarize",
         ),
         "uniqueinfo.baselines.validation": ("Validation", "validate"),
+        "uniqueinfo.centring": ("centred",),
         "uniqueinfo.engine": ("DaskEngine", "LocalEngine"),
         "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
         "uniqueinfo.linearized.linearization": ("Linearization",),
@@ -93,6 +95,7 @@ __all__ = [
     "__version__",
     "adversarial",
     "attribute",
+    "centred",
     "compare",
     "gradient_covariance",
     "linearize",

@@ -70,9 +70,10 @@ class Job:
     def settings(self) -> dict[str, Any]:
         """Everything asked for that the scores depend on, for run.json."""
         training: Any = self.training
+        model: dict[str, Any] = {"name": self.model.name, "pretrained": self.model.pretrained}
         return {
             "reading": asdict(self.reading),
-            "model": {"name": self.model.name, "pretrained": self.model.pretrained},
+            "model": model | ({"centred": True} if self.model.centred else {}),
             "training": "auto" if training == "auto" else {"algorithm": type(training).__name__, **asdict(training)},
             "projection": self.projection,
             "sketch": self.sketch,
@@ -99,7 +100,8 @@ class Job:
         """The same job with the network of a run.json."""
         paths, model = record["paths"], record["settings"]["model"]
         weights, trained = (paths.get(name) and Path(paths[name]) for name in ("weights", "trained"))
-        return replace(self, model=ModelChoice(paths["model"], weights, model["pretrained"], trained))
+        centred = model.get("centred", False)
+        return replace(self, model=ModelChoice(paths["model"], weights, model["pretrained"], trained, centred))
 
     def _encoded(self, train: Data, val: Data) -> tuple[Data, Data]:
         if not hasattr(train.inputs, "iloc"):

@@ -33,6 +33,8 @@ class ModelChoice:
     """Whether networks of a library start from their published weights."""
     trained: Path | None = None
     """Weights of the same network after its training, in such a file."""
+    centred: bool = False
+    """Whether what the network gives before training is taken off its outputs."""
 
     def __post_init__(self) -> None:
         kind, argument = self._parts
@@ -47,6 +49,10 @@ class ModelChoice:
                 raise InputError(f"--model {self.name}: there is no file {kind}; check the path")
         elif kind not in _LIBRARIES or not argument:
             raise InputError(f"--model {self.name}: unknown; give {KINDS}")
+        if self.centred and self.trained is not None:
+            raise InputError(
+                "--centred, --trained: the trained network began with the outputs it had; drop one of the two"
+            )
         for option, path in self._named:
             if path is not None and not path.is_file():
                 raise InputError(f"{option} {path}: there is no such file; check the path")
@@ -90,11 +96,15 @@ class ModelChoice:
                 network = _from_file(Path(kind), argument, shape, outputs)
         if self.weights is not None:
             fill(network, read_weights(self.weights), str(self.weights))
-        if self.trained is None:
-            return network
-        from uniqueinfo.jacobian.ends import BothEnds
+        if self.trained is not None:
+            from uniqueinfo.jacobian.ends import BothEnds
 
-        return BothEnds(network, read_weights(self.trained, "--trained"))
+            return BothEnds(network, read_weights(self.trained, "--trained"))
+        if self.centred:
+            from uniqueinfo.centring import centred
+
+            return centred(network)
+        return network
 
     def tokens(self, texts: list[str]) -> dict[str, Any]:
         """Texts as the network's tokenizer gives them, padded to one length."""

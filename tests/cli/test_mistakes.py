@@ -191,6 +191,11 @@ MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
         "--trained gone.pth: there is no such file",
         "check",
     ),
+    "trained weights of a centred network": (
+        _score(_npz(), "--model", "mlp:8", "--centred", "--trained", _weights(torch.nn.Linear(3, 8))),
+        "--centred, --trained",
+        "drop one",
+    ),
     "pickle posing as weights": (
         _score(_npz(), "--model", "mlp:8", "--weights", _written("w.pth", pickle.dumps(Path("x")))),
         "more than tensors",

@@ -57,6 +57,17 @@ def test_trained_weights_change_the_scores_and_belong_to_the_run(tmp_path: Path,
     assert changed.code == 2
 
 
+def test_a_centred_network_starts_from_zero_and_is_found_again(tmp_path: Path, uniqueinfo: Caller) -> None:
+    command = ("score", files.npz(tmp_path / "a.npz"), "--model", "mlp:8", "--lr", 0.01, "--steps", 20)
+    uniqueinfo(*command, "--out", tmp_path / "plain")
+    assert uniqueinfo(*command, "--centred", "--out", tmp_path / "centred").code == 0
+    plain, centred = load(tmp_path / "plain"), load(tmp_path / "centred")
+    assert (plain.weight != centred.weight).all()
+    assert uniqueinfo("validate", tmp_path / "centred", "--samples", 10).code == 0
+    refused = uniqueinfo(*command, "--out", tmp_path / "centred")
+    assert refused.code == 2
+
+
 def test_a_finished_run_is_not_computed_again(tmp_path: Path, uniqueinfo: Caller) -> None:
     command = ("score", files.npz(tmp_path / "a.npz"), "--model", "mlp:8", "--out", tmp_path / "run")
     uniqueinfo(*command)

@@ -135,6 +135,13 @@ def score(
         typer.Option(help="The weights after your training, if you have them: scores follow the network more closely."),
     ] = None,
     pretrained: Annotated[bool, typer.Option(help="Start a library's network from its published weights.")] = True,
+    centred: Annotated[
+        bool,
+        typer.Option(
+            "--centred",
+            help="Take off what the network gives before training: the draw of a fresh last layer matters less.",
+        ),
+    ] = False,
     projection: Annotated[int, typer.Option(help="Columns kept of each parameter; 0 keeps all.", min=0)] = 2000,
     training: Annotated[
         TrainingChoice | None,
@@ -184,7 +191,7 @@ def score(
         raise InputError(f"--scheduler {scheduler}: goes with --engine dask; say that too, or drop it")
     job = Job(
         train,
-        ModelChoice(model, weights, pretrained, trained),
+        ModelChoice(model, weights, pretrained, trained, centred),
         val,
         Reading(label, identifier, text, embed, tuple(extra or ()), task.value, size, skip_broken),
         choose_training(None if training is None else training.value, lr, steps, momentum, weight_decay),
