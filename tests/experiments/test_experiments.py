@@ -116,7 +116,7 @@ def test_starting_from_zero_changes_nothing_for_a_network_that_does() -> None:
     def both() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         known = linearize(nn.Sequential(first, nn.Tanh(), last), (X, y), (X, y), projection=RandomCoordinates(1000))
         own = paper.functional(known, initialization._LR, initialization._STEPS)[0]
-        return initialization._from_zero(known), own
+        return paper.from_zero(known, initialization._LR, initialization._STEPS), own
 
     centred, own = both()
     assert not np.allclose(centred, own)

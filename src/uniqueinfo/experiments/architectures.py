@@ -37,6 +37,8 @@ class _Scored:
     title: str
     runs: NDArray[np.float64]
     """F-SI in every run, (runs, n)."""
+    centred: NDArray[np.float64]
+    """The same as if outputs had started from zero; for a last layer alone they have."""
     accuracy: Claim | None = None
 
     @property
@@ -77,14 +79,16 @@ def _whole(network: Pretrained, request: Request, train: Part[Pictures], val: Pa
     sizes, runs = paper.SIZES[request.scale], _RUNS[request.scale]
     preparation = network.preparation(sizes.pixels)
     models = [network.build(request, 1, sizes.pixels, paper.head(request, number)) for number in range(runs)]
-    scores = []
+    scores, centred = [], []
     with progress(f"{network.title}, last layers", runs, unit="networks", show=runs > 1) as advance:
         for model in models:
             linearization = paper.linearized(model, train, val, preparation, sizes.per_layer, request.work)
             scores.append(paper.functional(linearization, _LR, _STEPS)[0])
+            centred.append(paper.from_zero(linearization, _LR, _STEPS))
             advance(1)
     title = network.title if runs == 1 else f"{network.title}, the last run"
-    return _Scored(network.title, np.stack(scores), paper.accuracy_claim(title, linearization, _LR, _STEPS))
+    accuracy = paper.accuracy_claim(title, linearization, _LR, _STEPS)
+    return _Scored(network.title, np.stack(scores), np.stack(centred), accuracy)
 
 
 def _head(
@@ -98,13 +102,20 @@ def _head(
     X, X_val = (features(frozen, part, preparation, request.work) for part in (train, val))
     found = score_features(X, train.labels, X_val).functional
     assert found is not None
-    return _Scored(f"{network.title}, last layer", np.tile(found, (_RUNS[request.scale], 1)))
+    runs = np.tile(found, (_RUNS[request.scale], 1))
+    return _Scored(f"{network.title}, last layer", runs, runs)
 
 
 def _claims(whole: list[_Scored], heads: list[_Scored], absent: list[tuple[str, InputError]]) -> list[Claim]:
     pairs = list(combinations(whole, 2))
     claims = [_claim(a, b, "> 0: significantly correlated") for a, b in pairs]
-    claims += [_averaged(a, b) for a, b in pairs if len(a.runs) > 1]
+    for a, b in pairs:
+        if len(a.runs) > 1:
+            claims.append(
+                _beyond(f"information averaged over runs: correlation of {a.title} and {b.title}", a.mean, b.mean)
+            )
+        what = f"outputs taken to start from zero: correlation of {a.title} and {b.title}"
+        claims.append(_beyond(what, a.centred.mean(axis=0), b.centred.mean(axis=0)))
     claims += [_claim(a, b, None) for a, b in (*zip(whole, heads, strict=True), *combinations(heads, 2))]
     claims += [_overlap(a, b) for a, b in pairs]
     claims += [one.accuracy for one in whole if one.accuracy is not None]
@@ -112,11 +123,12 @@ def _claims(whole: list[_Scored], heads: list[_Scored], absent: list[tuple[str, 
 
 
 def _overlap(a: _Scored, b: _Scored) -> Claim:
-    shared = len(np.intersect1d(_top(a.mean), _top(b.mean)))
+    shared = _shared(a.mean, b.mean)
     note = f"holds where chance gives as many in less than 5 % of draws; chance gives {_TOP**2 / len(a.mean):.2g}"
     if len(a.runs) > 1:
-        each = [len(np.intersect1d(_top(one), _top(other))) for one, other in zip(a.runs, b.runs, strict=True)]
+        each = [_shared(one, other) for one, other in zip(a.runs, b.runs, strict=True)]
         note += f"; by the mean over runs, in single ones {', '.join(map(str, each))}"
+    note += f"; with outputs from zero {_shared(a.centred.mean(axis=0), b.centred.mean(axis=0))}"
     return Claim(
         f"of the {_TOP} most informative photographs, in both {a.title}'s and {b.title}'s",
         float(shared),
@@ -124,6 +136,10 @@ def _overlap(a: _Scored, b: _Scored) -> Claim:
         holds=_overlap_by_chance(shared, len(a.mean)) < 0.05,
         note=note,
     )
+
+
+def _shared(one: NDArray[np.float64], other: NDArray[np.float64]) -> int:
+    return len(np.intersect1d(_top(one), _top(other)))
 
 
 def _overlap_by_chance(shared: int, samples: int) -> float:
@@ -147,9 +163,8 @@ def _claim(a: _Scored, b: _Scored, expected: str | None) -> Claim:
     return Claim(what, found.value, found.low, found.high, expected, found.low > 0 if expected else None, note)
 
 
-def _averaged(a: _Scored, b: _Scored) -> Claim:
-    found = pearson(a.mean, b.mean)
-    what = f"information averaged over runs: correlation of {a.title} and {b.title}"
+def _beyond(what: str, one: NDArray[np.float64], other: NDArray[np.float64]) -> Claim:
+    found = pearson(one, other)
     return Claim(what, found.value, found.low, found.high, note="beyond the paper")
 
 

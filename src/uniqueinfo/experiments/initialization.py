@@ -6,12 +6,10 @@ each does is told apart by scoring once more as if every network's outputs had s
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -19,8 +17,6 @@ from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import load
 from uniqueinfo.experiments.intervals import correlation_matrix, mean_correlation
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.linearized.linearization import Linearization
-from uniqueinfo.networks import LinearizedNetwork
 from uniqueinfo.progress import progress
 
 _LR, _STEPS = 0.001, 1000
@@ -38,7 +34,7 @@ def run(request: Request) -> Result:
         for number in range(_HEADS[request.scale]):
             linearization = paper.resnet(dataset, request, sizes, head=paper.head(request, number))
             scores.append(paper.functional(linearization, _LR, _STEPS)[0])
-            centred.append(_from_zero(linearization))
+            centred.append(paper.from_zero(linearization, _LR, _STEPS))
             spread.append(float(linearization.initial.std()))
             advance(1)
     information = np.stack(scores)
@@ -58,14 +54,6 @@ def run(request: Request) -> Result:
             "the last layer, and two of them sample by sample."
         },
     )
-
-
-def _from_zero(known: LinearizedNetwork) -> NDArray[np.float64]:
-    """F-SI as if the outputs before training were zero, and the Jacobian the same."""
-    targets = known.residual + known.initial
-    linearization = Linearization(known.rows, targets, torch.zeros_like(targets), "auto")
-    probe = replace(known.validation, system=linearization.system)
-    return linearization.train(paper.training(_LR, _STEPS)).leave_out().functional_information(probe)
 
 
 def _centred_claim(scores: NDArray[np.float64], spread: float) -> Claim:
