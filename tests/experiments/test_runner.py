@@ -18,7 +18,7 @@ TINY = {"points_tried": 1, "runs": 200, "replacements": 20, "runs_each": 20}
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(bound._SIZES, "small", TINY)
-    monkeypatch.setattr(bound, "_EPOCHS", 20)
+    monkeypatch.setattr(bound, "_REMEMBERED", 20)
 
 
 @pytest.mark.usefixtures("tiny")
