@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -224,9 +225,9 @@ class LinearizedNetwork(Linearization):
         """What had to be changed in the network for the pass."""
         return tuple(self._network.notes)
 
-    @property
+    @cached_property
     def validation(self) -> Probe:
-        """The validation samples given to `linearize`."""
+        """The validation samples given to `linearize`; gone through once, for every training."""
         if self._val is None:
             raise InputError("there are no validation samples: hand them to linearize, or look at others with probe")
         if self._kernels is not None:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from tests import realdata
-from uniqueinfo.experiments import mislabeled
+from uniqueinfo.experiments import mislabeled, paper
 from uniqueinfo.experiments.labelnoise import cleanlab_quality, noisy, ranking
 from uniqueinfo.experiments.runner import Request
 
-TINY = {"samples": 120, "digits": 60, "pixels": 32, "seeds": 2}
+TINY = {"digits": 60, "seeds": 2}
+SIZES = paper.Sizes(samples=120, pixels=32, per_layer=20)
 
 
 def test_a_tenth_of_the_labels_is_wrong_and_evenly_so() -> None:
@@ -54,6 +55,7 @@ def test_cross_validation_finds_labels_far_from_their_class() -> None:
 def test_every_criterion_is_judged_at_every_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = realdata.path("mnist_4v9.npz").parent
     monkeypatch.setitem(mislabeled._SIZES, "small", TINY)
+    monkeypatch.setitem(paper.SIZES, "small", SIZES)
     result = mislabeled.run(Request("small", folder, work=tmp_path))
     counts = result.table.groupby(["data", "time"])["criterion"].nunique()
     assert len(counts) == 4 * 3

@@ -20,7 +20,7 @@ def _pictures(animals: list[int], rng: np.random.Generator) -> np.ndarray[tuple[
 
 
 @pytest.mark.slow
-def test_rows_and_claims_are_of_every_draw_and_training(
+def test_rows_and_claims_are_of_the_whole_network_and_of_every_draw_and_training(
     made_up: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
@@ -39,12 +39,12 @@ def test_rows_and_claims_are_of_every_draw_and_training(
     np.savez(tmp_path / "data" / "cifar10_pets_vs_deer.npz", allow_pickle=False, **arrays)
     weights = "resnet18_imagenet_backbone.npz"
     (tmp_path / "data" / weights).symlink_to(made_up / weights)
-    monkeypatch.setitem(subclasses._SIZES, "small", {"pixels": 32, "draws": 2})
+    tiny = {"pictures": 60, "validation": 12, "pixels": 32, "per_layer": 20, "frozen_pixels": 32, "draws": 2}
+    monkeypatch.setitem(subclasses._SIZES, "small", tiny)
     monkeypatch.setattr(subclasses, "subclasses", partial(application, share=1.0))
     result = subclasses.run(Request(data=tmp_path / "data", work=tmp_path / "work"))
-    assert result.table[["draw", "training"]].values.tolist() == [
-        [draw, training] for draw in (0, 1) for training in ("paper's", "automatic")
-    ]
+    last = [[draw, "last layer alone", training] for draw in (0, 1) for training in ("paper's", "automatic")]
+    assert result.table[["draw", "network", "training"]].values.tolist() == [[0, "ResNet-18", "paper's"], *last]
     assert np.allclose(result.table["share"], 4 / 30)
     assert np.allclose(result.table["enrichment"], result.table["purity"] / result.table["share"])
     assert np.allclose(result.table["enrichment_unclustered"], 1)  # all pets were taken

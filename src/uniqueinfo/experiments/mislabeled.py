@@ -8,9 +8,8 @@ network has learnt the wrong labels too.
 
 MNIST is learnt by the paper's MLP, from fresh weights for each seed, once with pixels normalized as in the paper and
 once, added after two of the bounds below were missed so, with pixels from 0 to 1, where training is slower and all are
-kept. Photographs are learnt by a linear head on the frozen features of ResNet-18, where the paper fine-tunes the whole
-network. Seeds draw which labels are wrong. At small scale there are about as many photographs as features, where a head
-trained for long is at its worst.
+kept. Photographs are learnt by ResNet-18, linearized with some coordinates of each parameter; logistic regression sees
+its frozen features. Seeds draw which labels are wrong.
 """
 
 from __future__ import annotations
@@ -27,8 +26,9 @@ import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from uniqueinfo.data import as_targets
 from uniqueinfo.experiments import drawing, networks, paper
-from uniqueinfo.experiments.data import MNIST, Dataset, Part, Preparation, Prepared, features, load
+from uniqueinfo.experiments.data import MNIST, Dataset, Preparation, Prepared, features, load
 from uniqueinfo.experiments.intervals import ratio_of_means
 from uniqueinfo.experiments.labelnoise import FOLDS, NOISE, Floats, Labels, cleanlab_quality, noisy, ranking
 from uniqueinfo.experiments.pretrained import RESNET18
@@ -39,7 +39,7 @@ from uniqueinfo.linearized.linearization import Linearization, Probe
 from uniqueinfo.networks import linearize
 from uniqueinfo.predictions import Predictions
 from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_features, score_linearization
+from uniqueinfo.scoring import score_linearization
 from uniqueinfo.training import Training
 
 _LONG = (0.001, 2_000_000)
@@ -54,8 +54,8 @@ _CRITERIA = ("margin", "information", "training loss", "cleanlab")
 _TIMES = ("automatic", "paper's", "long")
 _BOUNDS = {"automatic": 0.98, "paper's": 0.95, "long": 0.96}
 _SIZES: dict[str, dict[str, int]] = {
-    "small": {"samples": 500, "digits": 1000, "pixels": 112, "seeds": 5},
-    "paper": {"samples": 1000, "digits": 1000, "pixels": 224, "seeds": 5},
+    "small": {"digits": 1000, "seeds": 5},
+    "paper": {"digits": 1000, "seeds": 5},
 }
 _Shown = dict[tuple[str, str], list[tuple[Floats, NDArray[np.bool_]]]]
 _Score = Callable[[Labels, int], Callable[[Training | Literal["auto"]], Scores]]
@@ -82,7 +82,7 @@ def run(request: Request) -> Result:
     shown: _Shown = {}
     datasets = {name: load(name, request.data) for name in _PAPER}
     for title in _TITLES:
-        task = _digits(title, datasets, sizes) if title in _DIGITS else _photos(title, datasets, request, sizes)
+        task = _digits(title, datasets, sizes) if title in _DIGITS else _photos(title, datasets, request)
         for seed in range(request.seed, request.seed + sizes["seeds"]):
             for time, information, wrong, qualities in _one_seed(task, seed):
                 shown.setdefault((title, time), []).append((information, wrong))
@@ -92,7 +92,8 @@ def run(request: Request) -> Result:
         table=table,
         figures={"information": _histograms(shown), "auroc": _curves(table)},
         claims=[*_found(table), *_paper_claims(shown), *_others(table)],
-        settings={"noise": NOISE, "folds": FOLDS, "paper's times": _PAPER, "long": _LONG, "loss": "mean", **sizes},
+        settings={"noise": NOISE, "folds": FOLDS, "paper's times": _PAPER, "long": _LONG, "loss": "mean", **sizes}
+        | paper.SIZES[request.scale].settings(),
         data={name: dataset.fingerprint for name, dataset in datasets.items()},
         captions={
             "information": "Functional information of samples with right and wrong labels at the paper's training "
@@ -116,18 +117,18 @@ def _digits(title: str, datasets: Mapping[str, Dataset[Any]], sizes: Mapping[str
     return _Task(title, _PAPER["mnist_4v9"], pixels, train.labels, len(dataset.classes), scored)
 
 
-def _photos(title: str, datasets: Mapping[str, Dataset[Any]], request: Request, sizes: Mapping[str, int]) -> _Task:
-    dataset = datasets[_PHOTOS[title]]
-    network, preparation = RESNET18.features(request, sizes["pixels"]), RESNET18.preparation(sizes["pixels"])
-    parts: tuple[Part[Any], Part[Any]] = paper.halves(dataset, sizes["samples"])
-    seen = [features(network, part, preparation, request.work).astype(np.float64) for part in parts]
-    X, X_val = (np.column_stack([part, np.ones(len(part))]) for part in seen)
+def _photos(title: str, datasets: Mapping[str, Dataset[Any]], request: Request) -> _Task:
+    dataset, sizes = datasets[_PHOTOS[title]], paper.SIZES[request.scale]
+    network, preparation = RESNET18.features(request, sizes.pixels), RESNET18.preparation(sizes.pixels)
+    train, _ = paper.halves(dataset, sizes.samples)
+    seen = features(network, train, preparation, request.work).astype(np.float64)
+    known = paper.resnet(dataset, request, sizes)
 
     def scored(labels: Labels, seed: int) -> Callable[[Training | Literal["auto"]], Scores]:
-        classes = range(len(dataset.classes))
-        return lambda training: score_features(X, labels, X_val, parts[1].labels, training=training, classes=classes)
+        relabelled = known.toward(as_targets(labels, known.outputs))
+        return partial(_score, relabelled, known.validation, labels)
 
-    return _Task(title, _PAPER[_PHOTOS[title]], seen[0], parts[0].labels, len(dataset.classes), scored)
+    return _Task(title, _PAPER[_PHOTOS[title]], seen, train.labels, len(dataset.classes), scored)
 
 
 def _score(found: Linearization, probe: Probe, labels: Labels, training: Training | Literal["auto"]) -> Scores:

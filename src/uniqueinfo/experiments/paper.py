@@ -7,7 +7,7 @@ large for descent to be stable. So `GradientFlow(lr=η, time=t)`, the continuous
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.jacobian import OutputSketch, RandomCoordinates
 from uniqueinfo.jacobian.guard import fingerprint
-from uniqueinfo.linearized.linearization import Linearization
 from uniqueinfo.networks import LinearizedNetwork, linearize
 from uniqueinfo.scores import Scores
 from uniqueinfo.scoring import score_linearization
@@ -115,10 +114,9 @@ def functional(linearization: LinearizedNetwork, lr: float, *steps: float) -> ND
 
 def from_zero(known: LinearizedNetwork, lr: float, steps: float) -> NDArray[np.float64]:
     """F-SI as if the outputs before training were zero, as those of `centred`, from the same rows."""
-    targets = known.residual + known.initial
-    linearization = Linearization(known.rows, targets, torch.zeros_like(targets), "auto")
-    probe = replace(known.validation, system=linearization.system)
-    return linearization.train(training(lr, steps)).leave_out().functional_information(probe)
+    targets = (known.residual + known.initial).flatten(1)
+    trained = known.toward(targets, torch.zeros_like(targets)).train(training(lr, steps))
+    return trained.leave_out().functional_information(known.validation)
 
 
 def accuracy(linearization: LinearizedNetwork, lr: float, steps: float) -> float:

@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from copy import copy
+from typing import Self
 
 import numpy as np
 import torch
@@ -73,6 +75,10 @@ class Eigensystem(ABC):
         return torch.from_numpy(filter(z)).to(self.values.device)
 
     @abstractmethod
+    def toward(self, residual: Tensor) -> Self:
+        """The same rows with another residual (n, per_sample, columns): nothing is decomposed again."""
+
+    @abstractmethod
     def left(self, index: slice | NDArray[np.intp]) -> Tensor:
         """The rows E that removals solve with: V for dual, Z for primal, (samples, per_sample, rank)."""
 
@@ -112,6 +118,15 @@ class Primal(Eigensystem):
         values, self._basis = eigh(hessian)
         self.values = values.clamp(min=0)
         self.moment = self.left_moment = self._basis.T @ moment
+
+    def toward(self, residual: Tensor) -> Self:
+        """One pass over the samples, for Jᵀr."""
+        found = copy(self)
+        moment = residual.new_zeros(self._rows.width, residual.shape[2])
+        for part in self._rows.chunks():
+            moment.addmm_(self._rows[part].flatten(0, 1).T, residual[part].flatten(0, 1))
+        found.moment = found.left_moment = self._basis.T @ moment
+        return found
 
     def left(self, index: slice | NDArray[np.intp]) -> Tensor:
         """Z = JU."""
@@ -160,10 +175,15 @@ class Dual(Eigensystem):
         noise = 4 * len(values) ** 0.5 * _EPS * float(values.max())
         self.values = torch.where(values > noise, values, 0.0)
         self._roots = self.values.sqrt()
-        self.left_moment = self._basis.T @ residual.reshape(len(kernel), -1)
-        self.moment = self._roots[:, None] * self.left_moment
         # Jᵀ V = U S: a direction without length has no U.
         self._inverse_roots = torch.where(self.values > 0, 1 / self._roots, 0.0)
+        self._take(residual)
+
+    def toward(self, residual: Tensor) -> Self:
+        """Vᵀr anew."""
+        found = copy(self)
+        found._take(residual)
+        return found
 
     def left(self, index: slice | NDArray[np.intp]) -> Tensor:
         """The rows of V."""
@@ -211,6 +231,10 @@ class Dual(Eigensystem):
         for part in self._rows.chunks():
             total.addmm_(self._rows[part].flatten(0, 1).T, dual[part].flatten(0, 1))
         return total
+
+    def _take(self, residual: Tensor) -> None:
+        self.left_moment = self._basis.T @ residual.reshape(len(self._basis), -1)
+        self.moment = self._roots[:, None] * self.left_moment
 
 
 def eigh(matrix: Tensor) -> tuple[Tensor, Tensor]:

@@ -106,7 +106,7 @@ class Linearization:
         sketch: int | None = None,
     ) -> None:
         self.rows, self.residual, self.initial = rows, residual, initial
-        self._kernel = kernel
+        self._kernel, self._asked, self._sketch = kernel, form, sketch
         count = residual.shape[0] * residual.shape[1]
         self.choice = choose(count, None if rows is None else rows.width, form, sketch)
         self.form = self.choice.form
@@ -200,6 +200,25 @@ class Linearization:
             if self.form == "sketch":
                 return Sketched(self.rows, self.residual, self.choice.side)
             return Primal(self.rows, self.residual)
+
+    def toward(self, targets: Any, initial: Any = None) -> Linearization:
+        """The same rows trained toward other targets (n, k), and from other initial outputs where they are given.
+
+        Rows and eigendecomposition are shared, so that many labellings cost little more than one; so are probes.
+
+        >>> from uniqueinfo.training import Converged
+        >>> one = Linearization.from_features(np.eye(2), np.array([[1.0], [2.0]]))
+        >>> one.toward(np.array([[3.0], [4.0]])).train(Converged()).outputs()
+        array([[3.],
+               [4.]])
+        """
+        blocks = Rows(np.empty((self.samples, self.residual.shape[1], 0)), self.residual.device)
+        start, wanted = self.initial, as_matrix("targets", targets, blocks, self.outputs).reshape(self.residual.shape)
+        if initial is not None:
+            start = as_matrix("initial", initial, blocks, self.outputs).reshape(start.shape)
+        found = Linearization(self.rows, wanted - start, start, self._asked, self._kernel, self._sketch)
+        found.system = self.system.toward(found.residual)
+        return found
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""

@@ -53,7 +53,7 @@ class Sketched(Eigensystem):
     """μ, the one curvature of all other directions."""
 
     def __init__(self, rows: Rows, residual: Tensor, directions: int, seed: int = 0) -> None:
-        self._rows = rows
+        self._rows, self._directions, self._seed = rows, directions, seed
         columns = residual.shape[2]
         width = max(ceil(directions / _BLOCKS), columns + 1)
         self._jr, random = mixtures(rows, residual, width - columns, seed)
@@ -69,6 +69,10 @@ class Sketched(Eigensystem):
             self._take(values, max(float((self._tails * times_hessian(rows, self._tails)).sum()) / mass, largest))
         else:  # nothing is left of the rows but rounding
             self._take(values, 0.0)
+
+    def toward(self, residual: Tensor) -> Sketched:
+        """A new sketch: its directions are those in which the residual trains."""
+        return Sketched(self._rows, residual, self._directions, self._seed)
 
     def following(self) -> Sketched:
         """The same sketch with the directions added in which the `followed` samples act: what it lacks, for those."""
