@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.experiments.claim_tables import claim_tables, row
+from uniqueinfo.experiments.markdown import folded, table
 from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import NOT_RUN
 from uniqueinfo.files import replacing
 
 _MOST_BYTES = 200_000  # of one picture in the page
-_SEVERAL = 3  # claims about one thing get its name as a heading
-_LONG = 20  # of more claims than this, those that nothing was tested of are folded away
-_FEW = 6  # notes; more are folded away
+_ENDINGS = (".png", ".jpg")
 _SCALES = {
     "small": "small scale: fewer samples than the paper, see the settings",
     "paper": "the paper's sizes",
@@ -29,10 +27,10 @@ _HEAD = """# The paper, reproduced
 
 Every table and figure of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
 ICLR 2021) that real data could be had for, each made by one command, with the paper's figures beside ours. Intervals
-are of 95 %, by the test each line names. The table has the first finding of each experiment; its name leads to all of
-them. This page is written by `uniqueinfo reproduce --gallery`, from what the runs left behind, which lies in `results/`
-(`NAME.json`, the pictures); nothing in it is typed by hand. Times are of the last run, which does not compute again
-what an earlier one kept.
+are of 95 %, by the test each line names; ✓ is a claim that holds, ✗ one that does not. The table has the first finding
+of each experiment; its name leads to all of them. This page is written by `uniqueinfo reproduce --gallery`, from what
+the runs left behind, which lies in `results/` (`NAME.json`, the pictures); nothing in it is typed by hand. Times are of
+the last run, which does not compute again what an earlier one kept.
 """
 
 
@@ -48,11 +46,11 @@ def write_gallery(results: Path, page: Path) -> None:
     beside.mkdir(parents=True, exist_ok=True)
     for name, run in new.items():
         for figure in run["figures"]:
-            _copy(results / name / f"{figure}.png", beside / f"{name}-{figure}.png")
+            _copy(results / name / f"{figure}.png", beside / f"{name}-{figure}")
         with replacing(beside / f"{name}.json") as kept:
             kept.write_bytes((results / name / "figures.json").read_bytes())
     found = {name: read for name in EXPERIMENTS if (read := _read(beside / f"{name}.json")) is not None}
-    parts = [_HEAD, _summary(found), *(_section(name, run, beside.name) for name, run in found.items())]
+    parts = [_HEAD, _summary(found), *(_section(name, run, beside) for name, run in found.items())]
     absent = [name for name in EXPERIMENTS if name not in found]
     if absent:
         parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n].what}\n" for n in absent))
@@ -72,10 +70,10 @@ def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:
     for name, run in found.items():
         tested = _tested(run["claims"])
         holds = f"{sum(claim['holds'] for claim in tested)} of {len(tested)}" if tested else ""
-        shown = [_row(claim, claim["what"]) for claim in _first(run["claims"])]
+        shown = [row(claim, claim["what"]) for claim in _first(run["claims"])]
         what, paper, ours, _ = shown[0] if shown else (run["what"], "", "", "")
         rows.append((f"[{name}](#{name})", what, paper, ours, holds, run["scale"]))
-    return _table(("experiment", "for one", "the paper", "ours", "claims that hold", "scale"), rows)
+    return table(("experiment", "for one", "the paper", "ours", "claims that hold", "scale"), rows)
 
 
 def _first(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -87,17 +85,17 @@ def _tested(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [claim for claim in claims if claim["holds"] is not None]
 
 
-def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
+def _section(name: str, run: Mapping[str, Any], folder: Path) -> str:
     claims = run["claims"]
     lines = [f"## {name}\n", f"{_sentence(run['what'])}\n"]
     paper = EXPERIMENTS[name].paper
     lines.append(f"**The paper.** {paper}\n" if paper else "Beyond the paper.\n")
     lines.append(f"**Here.** {_verdict(claims)}\n")
     for figure, caption in run["figures"].items():
-        lines.append(f"![{_plain(caption) or figure}]({folder}/{name}-{figure}.png)\n")
+        lines.append(f"![{_plain(caption) or figure}]({folder.name}/{_picture(folder, f'{name}-{figure}')})\n")
         if caption:
             lines.append(f"*{caption}*\n")
-    lines.append(_claims(claims))
+    lines.append(claim_tables(claims))
     data = ", ".join(f"{key} `{fingerprint[:12]}`" for key, fingerprint in run["data"].items())
     details = [
         f"`uniqueinfo reproduce {name} --scale {run['scale']} --seed {run['seed']}`: {_duration(run['seconds'])}, "
@@ -111,7 +109,7 @@ def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
 def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
     """How many claims hold, and which do not."""
     tested = _tested(claims)
-    failed = [_row(claim, claim["what"]) for claim in tested if not claim["holds"]]
+    failed = [row(claim, claim["what"]) for claim in tested if not claim["holds"]]
     absent = sum(claim["ours"] == NOT_RUN for claim in claims)
     said = (
         f"{len(tested) - len(failed)} of {len(tested)} claims hold"
@@ -127,49 +125,6 @@ def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
     return said + (f". Not run here: {absent}." if absent else ".")
 
 
-def _claims(claims: list[Mapping[str, Any]]) -> str:
-    """A table of them with their notes; where they are many, those that were tested in view and all of them folded."""
-    notes = list(dict.fromkeys(claim["note"] for claim in claims if claim["note"]))
-    head = ("what", "the paper", "ours", "holds")
-    tested = _tested(claims)
-    parts = [_table(head, _rows(tested if len(claims) > _LONG and tested else claims, notes))]
-    if len(claims) > _LONG and tested:
-        parts.append(_folded(f"All {len(claims)} lines", _table(head, _rows(claims, notes))))
-    numbered = "".join(f"{number}. {note}\n" for number, note in enumerate(notes, start=1))
-    if numbered:
-        parts.append(_folded(f"{len(notes)} notes", numbered) if len(notes) > _FEW else numbered)
-    return "\n".join(parts)
-
-
-def _rows(claims: Iterable[Mapping[str, Any]], notes: list[str]) -> Iterator[tuple[str, ...]]:
-    """Claims about the same thing, named before a colon, come below its name; each bears the number of its note."""
-    for about, group in groupby(claims, lambda claim: claim["what"].rpartition(": ")[0]):
-        several = list(group)
-        together = bool(about) and len(several) >= _SEVERAL
-        if together:
-            yield f"**{about}**", "", "", ""
-        for claim in several:
-            mark = f" <sup>{notes.index(claim['note']) + 1}</sup>" if claim["note"] else ""
-            yield _row(claim, (claim["what"].rpartition(": ")[2] if together else claim["what"]) + mark)
-
-
-def _row(claim: Mapping[str, Any], what: str) -> tuple[str, ...]:
-    ours = claim["ours"] if isinstance(claim["ours"], str) else _figure(claim["ours"])
-    if claim["low"] is not None and claim["high"] is not None:
-        ours += f" [{_figure(claim['low'])}, {_figure(claim['high'])}]"
-    held = {None: "", True: "yes", False: "**no**"}[claim["holds"]]
-    return what, _value(claim["paper"]), ours, held
-
-
-def _figure(value: float) -> str:
-    """To three digits.
-
-    >>> _figure(0.98765), _figure(4079.8)
-    ('0.988', '4,080')
-    """
-    return f"{value:.3g}" if abs(value) < 1000 else f"{round(value, 2 - int(math.log10(abs(value)))):,.0f}"
-
-
 def _settings(settings: Mapping[str, Any]) -> str:
     """In one line; or, where they are of several parts, folded, with a line for each."""
     parts = {key: value for key, value in settings.items() if isinstance(value, Mapping)}
@@ -177,30 +132,8 @@ def _settings(settings: Mapping[str, Any]) -> str:
     lines = [f"Settings: {flat}."] if flat else []
     if parts:
         told = "\n".join(f"- {key}: {_value(value)}" for key, value in parts.items())
-        lines += ["", _folded("Settings of each part", told)]
+        lines += ["", folded("Settings of each part", told)]
     return "\n".join(lines)
-
-
-def _folded(title: str, text: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{text.rstrip()}\n\n</details>\n"
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    def lines() -> Iterator[str]:
-        yield _line(head)
-        yield _line(["---"] * len(head))
-        yield from map(_line, rows)
-
-    return "\n".join(lines()) + "\n"
-
-
-def _line(cells: Iterable[Any]) -> str:
-    """One row of a Markdown table; a bar would end the cell.
-
-    >>> _line(["p(w|S)", 3])
-    '| p(w\\\\|S) | 3 |'
-    """
-    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def _value(value: Any) -> str:
@@ -231,14 +164,29 @@ def _duration(seconds: float) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """A picture for the page: fewer colours, then fewer pixels, until it is small."""
+    """A picture for the page, `target` without its ending: as it is where that is small, and else as a JPEG.
+
+    A PNG of few colours would be as small, but photographs look painted in it.
+    """
     if not source.is_file():
         raise InputError(f"{source}: this figure is missing beside its figures.json; run the experiment again")
+    for ending in _ENDINGS:
+        target.with_suffix(ending).unlink(missing_ok=True)
     with Image.open(source) as stored:
         image = stored.convert("RGB")
-    with replacing(target) as beside:
-        while True:
-            image.quantize(256).save(beside, format="PNG", optimize=True)
-            if beside.stat().st_size <= _MOST_BYTES:
-                return
+    with replacing(target.with_suffix(".png")) as beside:
+        image.save(beside, format="PNG", optimize=True)
+        small = beside.stat().st_size <= _MOST_BYTES
+    if small:
+        return
+    target.with_suffix(".png").unlink()
+    with replacing(target.with_suffix(".jpg")) as beside:
+        image.save(beside, format="JPEG", quality=85)
+        while beside.stat().st_size > _MOST_BYTES:
             image = image.resize((image.width * 4 // 5, image.height * 4 // 5), Image.Resampling.LANCZOS)
+            image.save(beside, format="JPEG", quality=85)
+
+
+def _picture(folder: Path, stem: str) -> str:
+    """The name under which a picture was copied."""
+    return next(stem + ending for ending in _ENDINGS if (folder / (stem + ending)).is_file())

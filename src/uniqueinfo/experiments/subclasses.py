@@ -2,9 +2,9 @@
 
 4000 deer against 4000 dogs and 200 cats, of which the labels say only that they are pets; CIFAR's own test pictures,
 1000 of each animal, validate. As in the paper, the whole ResNet-18 is linearized, with some coordinates of each
-parameter (at small scale on an eighth of the pictures), which are enlarged fivefold; the paper does not say how far it
-does so. Beside it stands its last layer alone, with an intercept, on
-frozen features, with the paper's time and rate and with the automatic ones, for several draws of cats.
+parameter, at small scale on an eighth of the pictures. They are enlarged fivefold; the paper does not say how far it
+does so. Beside it stands its last layer alone, with an intercept, on frozen features, with the paper's time and rate
+and with the automatic ones, for several draws of cats.
 
 The number of directions that `subclasses` looks along and the share of samples it takes were chosen with the first 200
 cats in sight: of shares .1, .15 and .25 and of 5, 10, 20 and 50 directions a cluster had five times the cats' share
