@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from uniqueinfo.experiments.intervals import bootstrap, mean_correlation, pearson, ratio_of_means, spearman
+from uniqueinfo.experiments.intervals import bootstrap, mean_correlation, partial, pearson, ratio_of_means, spearman
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +35,13 @@ def test_pearson_and_its_interval_are_scipys() -> None:
 
 def test_spearman_is_scipys() -> None:
     assert spearman(X, np.exp(Y)).value == pytest.approx(stats.spearmanr(X, Y)[0], abs=1e-12)
+
+
+def test_a_partial_correlation_is_that_of_its_formula() -> None:
+    third = X + RNG.normal(size=200)
+    xy, xz, yz = _pearson(X, Y), _pearson(X, third), _pearson(Y, third)
+    expected = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
+    assert partial(X, Y, third).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_mean_over_pairs_is_that_of_the_single_correlations() -> None:

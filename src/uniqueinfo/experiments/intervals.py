@@ -56,6 +56,19 @@ def spearman(x: ArrayLike, y: ArrayLike, seed: int = 0) -> Interval:
     return pearson(rankdata(x), rankdata(y), seed)
 
 
+def partial(x: ArrayLike, y: ArrayLike, given: ArrayLike, seed: int = 0) -> Interval:
+    """The correlation of what is left of two measures when what a third says of them, linearly, is taken off both.
+
+    >>> given = np.arange(4.0)
+    >>> round(partial(given + [1.0, -1.0, -1.0, 1.0], given - [1.0, -1.0, -1.0, 1.0], given).value, 9)
+    -1.0
+    """
+    third = np.asarray(given, dtype=np.float64)
+    line = np.column_stack([third, np.ones_like(third)])
+    first, second = (one - line @ np.linalg.lstsq(line, one, rcond=None)[0] for one in map(np.asarray, (x, y)))
+    return pearson(first, second, seed)
+
+
 def mean_correlation(scores: Floats, pairs: Sequence[tuple[int, int]], seed: int = 0) -> Interval:
     """The mean over pairs of rows (measures, n) of their correlation; samples are drawn again, for all rows alike."""
     first, second = np.array(pairs).T
