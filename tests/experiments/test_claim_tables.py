@@ -43,6 +43,12 @@ def test_a_thing_without_one_of_the_lines_has_an_empty_cell() -> None:
     assert "| d | 1 | 1 |  |" in shown(claims)
 
 
+def test_many_things_make_a_table_for_each_ending_of_their_names() -> None:
+    names = [f"{name}, {ending}" for ending in ("now", "then") for name in ("one", "two", "three")]
+    lines = shown(Claim(f"{name}: {line}", 1.0) for name in names for line in "abc")
+    assert [line for line in lines if "one" in line] == ["| now | one | two | three |", "| then | one | two | three |"]
+
+
 def test_several_lines_about_one_thing_come_below_its_name() -> None:
     lines = shown(Claim(f"one: {line}", 1.0) for line in "abc")
     assert lines[2:4] == ["| **one** |  |  |  |", "| a |  | 1 |  |"]

@@ -11,8 +11,11 @@ from uniqueinfo.experiments.markdown import folded, table
 
 Found = Mapping[str, Any]
 """A claim as figures.json has it."""
+Things = Mapping[str, Mapping[str, Found]]
+"""For each thing the claims about it, by what they say of it."""
 
 _SEVERAL = 3  # claims about one thing get its name as a heading; as many lines of two things stand side by side
+_WIDEST = 5  # columns of one table
 _FEW = 6  # notes; more are folded away
 _HOLDS = {None: "", True: "✓", False: "**✗**"}
 
@@ -20,9 +23,10 @@ _HOLDS = {None: "", True: "✓", False: "**✗**"}
 def claim_tables(claims: Sequence[Found]) -> str:
     """Tables of all claims, and their notes, numbered."""
     notes = list(dict.fromkeys(claim["note"] for claim in claims if claim["note"]))
-    parts, left = [], list(claims)
+    parts: list[str] = []
+    left = list(claims)
     while (family := _family(left)) is not None:
-        parts.append(_side_by_side(*family, notes))
+        parts += _side_by_side(*family, notes)
         left = [claim for claim in left if not (_about(claim) in family[0] and _line(claim) in family[1])]
     if left:
         parts.append(table(("what", "the paper", "ours", "holds"), _rows(left, notes)))
@@ -57,7 +61,7 @@ def _line(claim: Found) -> str:
     return line
 
 
-def _family(claims: Sequence[Found]) -> tuple[dict[str, dict[str, Found]], list[str]] | None:
+def _family(claims: Sequence[Found]) -> tuple[Things, list[str]] | None:
     """The first things of which several lines are told alike: their claims by line, and the lines of at least two."""
     things: dict[str, dict[str, Found]] = {}
     for claim in claims:
@@ -71,10 +75,26 @@ def _family(claims: Sequence[Found]) -> tuple[dict[str, dict[str, Found]], list[
     return None
 
 
-def _side_by_side(things: Mapping[str, Mapping[str, Found]], lines: Iterable[str], notes: Sequence[str]) -> str:
-    """A column for each thing; the paper's figure stands below ours."""
-    shown = [(line, *(_cell(own[line], notes) if line in own else "" for own in things.values())) for line in lines]
-    return table(("", *things), shown)
+def _side_by_side(things: Things, lines: Sequence[str], notes: Sequence[str]) -> Iterator[str]:
+    """A column for each thing, the paper's figure below ours; where they are many, a table for each last part of names.
+
+    So Table 1 falls into its two halves, "λ = 0" and "λ = 10³".
+    """
+    if len(things) <= _WIDEST:
+        yield _columns("", things, lines, notes)
+        return
+    for last in dict.fromkeys(name.rpartition(", ")[2] for name in things):
+        own = {name.rpartition(", ")[0]: told for name, told in things.items() if name.rpartition(", ")[2] == last}
+        yield _columns(last, own, lines, notes)
+
+
+def _columns(corner: str, things: Things, lines: Sequence[str], notes: Sequence[str]) -> str:
+    shown = [
+        (line, *(_cell(told[line], notes) if line in told else "" for told in things.values()))
+        for line in lines
+        if any(line in told for told in things.values())
+    ]
+    return table((corner, *things), shown)
 
 
 def _cell(claim: Found, notes: Sequence[str]) -> str:
