@@ -17,10 +17,15 @@ def test_lines_about_several_things_stand_side_by_side() -> None:
     assert shown(first + second) == [
         "|  | one | two |",
         "| --- | --- | --- |",
-        "| a | 0 ✓<br>paper: 0.5 | 5 [1, 9] **✗** |",
-        "| b | 1 ✓<br>paper: 0.5 | 6 [1, 9] **✗** |",
-        "| c | 2 ✓<br>paper: 0.5 | 7 [1, 9] **✗** |",
+        "| a | ✓ 0<br>paper: 0.5 | **✗** 5 [1,\N{NO-BREAK SPACE}9] |",
+        "| b | ✓ 1<br>paper: 0.5 | **✗** 6 [1,\N{NO-BREAK SPACE}9] |",
+        "| c | ✓ 2<br>paper: 0.5 | **✗** 7 [1,\N{NO-BREAK SPACE}9] |",
     ]
+
+
+def test_what_all_things_share_stands_at_the_beginning_of_the_line() -> None:
+    claims = [Claim(f"{about}: {line}", 1.0, paper="more", note="why") for about in ("one", "two") for line in "abc"]
+    assert "| a<sup>1</sup><br>paper: more | 1 | 1 |" in shown(claims)
 
 
 def test_what_only_one_thing_has_comes_below_with_its_name() -> None:
@@ -29,7 +34,7 @@ def test_what_only_one_thing_has_comes_below_with_its_name() -> None:
     assert shown([*claims, Claim("of all", 3.0)])[-6:] == [
         "| what | the paper | ours | holds |",
         "| --- | --- | --- | --- |",
-        "| one: alone <sup>1</sup> |  | 2 |  |",
+        "| one: alone<sup>1</sup> |  | 2 |  |",
         "| of all |  | 3 |  |",
         "",
         "1. why",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -89,18 +89,28 @@ def _side_by_side(things: Things, lines: Sequence[str], notes: Sequence[str]) ->
 
 
 def _columns(corner: str, things: Things, lines: Sequence[str], notes: Sequence[str]) -> str:
-    shown = [
-        (line, *(_cell(told[line], notes) if line in told else "" for told in things.values()))
-        for line in lines
-        if any(line in told for told in things.values())
-    ]
+    shown = []
+    for line in lines:
+        told = [own.get(line) for own in things.values()]
+        if known := [claim for claim in told if claim is not None]:
+            shared = {
+                what for what in ("paper", "note") if len(known) > 1 and len({claim[what] for claim in known}) == 1
+            }
+            paper = _said(known[0]["paper"]) if "paper" in shared else ""
+            name = line + (_mark(known[0], notes) if "note" in shared else "") + _below(paper)
+            shown.append((name, *("" if claim is None else _cell(claim, notes, shared) for claim in told)))
     return table((corner, *things), shown)
 
 
-def _cell(claim: Found, notes: Sequence[str]) -> str:
+def _cell(claim: Found, notes: Sequence[str], shared: Collection[str]) -> str:
+    """Without what all cells of the line share, which stands at its beginning."""
     _, paper, ours, holds = row(claim, "")
-    said = [part for part in (f"{ours}{_mark(claim, notes)}", holds) if part]
-    return " ".join(said) + (f"<br>paper: {paper}" if paper else "")
+    mark = "" if "note" in shared else _mark(claim, notes)
+    return f"{holds} {ours}{mark}".strip() + _below("" if "paper" in shared else paper)
+
+
+def _below(paper: str) -> str:
+    return f"<br>paper: {paper}" if paper else ""
 
 
 def _rows(claims: Iterable[Found], notes: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -116,13 +126,13 @@ def _rows(claims: Iterable[Found], notes: Sequence[str]) -> Iterator[tuple[str, 
 
 def _mark(claim: Found, notes: Sequence[str]) -> str:
     """The number of its note."""
-    return f" <sup>{notes.index(claim['note']) + 1}</sup>" if claim["note"] else ""
+    return f"<sup>{notes.index(claim['note']) + 1}</sup>" if claim["note"] else ""
 
 
 def _ours(claim: Found) -> str:
     ours = _said(claim["ours"])
     if claim["low"] is not None and claim["high"] is not None:
-        ours += f" [{figure(claim['low'])}, {figure(claim['high'])}]"
+        ours += f" [{figure(claim['low'])},\N{NO-BREAK SPACE}{figure(claim['high'])}]"
     return ours
 
 
