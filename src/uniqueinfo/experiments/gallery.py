@@ -88,9 +88,9 @@ def _tested(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _section(name: str, run: Mapping[str, Any], folder: Path) -> str:
     claims = run["claims"]
     lines = [f"## {name}\n", f"{_sentence(run['what'])}\n"]
-    paper = EXPERIMENTS[name].paper
-    lines.append(f"**The paper.** {paper}\n" if paper else "Beyond the paper.\n")
-    lines.append(f"**Here.** {_verdict(claims)}\n")
+    known = EXPERIMENTS[name]
+    lines.append(f"**The paper.** {known.paper}\n" if known.paper else "Beyond the paper.\n")
+    lines.append(f"**Here.** {' '.join(filter(None, [_verdict(claims), known.remark]))}\n")
     for figure, caption in run["figures"].items():
         lines.append(f"![{_plain(caption) or figure}]({folder.name}/{_picture(folder, f'{name}-{figure}')})\n")
         if caption:
