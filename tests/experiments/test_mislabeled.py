@@ -10,7 +10,6 @@ from uniqueinfo.experiments import mislabeled, paper
 from uniqueinfo.experiments.labelnoise import cleanlab_quality, noisy, ranking
 from uniqueinfo.experiments.runner import Request
 
-TINY = {"digits": 60, "seeds": 2}
 SIZES = paper.Sizes(samples=120, pixels=32, per_layer=20)
 
 
@@ -54,7 +53,8 @@ def test_cross_validation_finds_labels_far_from_their_class() -> None:
 @pytest.mark.slow
 def test_every_criterion_is_judged_at_every_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = realdata.path("mnist_4v9.npz").parent
-    monkeypatch.setitem(mislabeled._SIZES, "small", TINY)
+    monkeypatch.setattr(mislabeled, "_SAMPLES", 60)
+    monkeypatch.setattr(mislabeled, "_SEEDS", 2)
     monkeypatch.setitem(paper.SIZES, "small", SIZES)
     result = mislabeled.run(Request("small", folder, work=tmp_path))
     counts = result.table.groupby(["data", "time"])["criterion"].nunique()

@@ -52,13 +52,10 @@ _PHOTOS = {"cats against dogs": "cats_dogs", "cassava": "cassava"}
 _TITLES = (*_DIGITS, *_PHOTOS)
 _CRITERIA = ("margin", "information", "training loss", "cleanlab")
 _NAMES = {"margin": "leave-one-out margin"}
-_SEEDS = "mean over seeds, 95 % interval of Student"
+_OVER_SEEDS = "mean over seeds, 95 % interval of Student"
 _TIMES = ("automatic", "paper's", "long")
 _BOUNDS = {"automatic": 0.98, "paper's": 0.95, "long": 0.96}
-_SIZES: dict[str, dict[str, int]] = {
-    "small": {"digits": 1000, "seeds": 5},
-    "paper": {"digits": 1000, "seeds": 5},
-}
+_SAMPLES, _SEEDS = 1000, 5  # of digits, at either scale
 _Shown = dict[tuple[str, str], list[tuple[Floats, NDArray[np.bool_]]]]
 _Score = Callable[[Labels, int], Callable[[Training | Literal["auto"]], Scores]]
 
@@ -79,13 +76,12 @@ class _Task:
 
 def run(request: Request) -> Result:
     """Every data set, training time and seed."""
-    sizes = _SIZES[request.scale]
     rows: list[dict[str, Any]] = []
     shown: _Shown = {}
     datasets = {name: load(name, request.data) for name in _PAPER}
     for title in _TITLES:
-        task = _digits(title, datasets, sizes) if title in _DIGITS else _photos(title, datasets, request)
-        for seed in range(request.seed, request.seed + sizes["seeds"]):
+        task = _digits(title, datasets) if title in _DIGITS else _photos(title, datasets, request)
+        for seed in range(request.seed, request.seed + _SEEDS):
             for time, information, wrong, qualities in _one_seed(task, seed):
                 shown.setdefault((title, time), []).append((information, wrong))
                 rows += [{"data": title, "time": time, "seed": seed, **quality} for quality in qualities]
@@ -94,7 +90,7 @@ def run(request: Request) -> Result:
         table=table,
         figures={"information": _histograms(shown), "auroc": _curves(table)},
         claims=list(_claims(table, shown)),
-        settings={"noise": NOISE, "folds": FOLDS, "loss": "mean", **sizes}
+        settings={"noise": NOISE, "folds": FOLDS, "loss": "mean", "digits": _SAMPLES, "seeds": _SEEDS}
         | paper.SIZES[request.scale].settings()
         | {f"{name}, paper's time": f"η = {lr}, t = {steps}" for name, (lr, steps) in _PAPER.items()}
         | {"long time": "η = {}, t = {}".format(*_LONG)},
@@ -107,9 +103,9 @@ def run(request: Request) -> Result:
     )
 
 
-def _digits(title: str, datasets: Mapping[str, Dataset[Any]], sizes: Mapping[str, int]) -> _Task:
+def _digits(title: str, datasets: Mapping[str, Dataset[Any]]) -> _Task:
     dataset, preparation = datasets["mnist_4v9"], _DIGITS[title]
-    train, val = paper.halves(dataset, sizes["digits"])
+    train, val = paper.halves(dataset, _SAMPLES)
 
     def scored(labels: Labels, seed: int) -> Callable[[Training | Literal["auto"]], Scores]:
         torch.manual_seed(seed)
@@ -180,10 +176,10 @@ def _claims(table: pd.DataFrame, shown: _Shown) -> Iterator[Claim]:
             if found is None:
                 yield Claim(what, NOT_RUN, note="pip install cleanlab")
             elif criterion == "margin" and title in _DIGITS:
-                note = f"{_SEEDS}; holds if at least {_BOUNDS[time]}, a bound of ours"
+                note = f"{_OVER_SEEDS}; holds if at least {_BOUNDS[time]}, a bound of ours"
                 yield Claim(what, found.value, found.low, found.high, holds=found.value >= _BOUNDS[time], note=note)
             else:
-                yield Claim(what, found.value, found.low, found.high, note=_SEEDS)
+                yield Claim(what, found.value, found.low, found.high, note=_OVER_SEEDS)
 
 
 def _histograms(shown: _Shown) -> Figure:
