@@ -42,7 +42,7 @@ _WANTED = 5.0
 """How many times the cats' share of the pets a cluster should have."""
 _SIZES: dict[str, dict[str, int]] = {
     "small": {"pictures": 1025, "validation": 375, "pixels": 160, "per_layer": 500, "frozen_pixels": 96, "draws": 5},
-    "paper": {"pictures": 8200, "validation": 3000, "pixels": 160, "per_layer": 2000, "frozen_pixels": 224, "draws": 5},
+    "paper": {"pictures": 8200, "validation": 3000, "pixels": 160, "per_layer": 2000, "frozen_pixels": 160, "draws": 5},
 }
 
 
