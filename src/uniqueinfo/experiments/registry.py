@@ -55,6 +55,7 @@ EXPERIMENTS = {
     "subclasses": Experiment(
         "a rare sub-class carries more information: cats among pets",
         "Figure 9. 200 cats among 4000 dogs, both labelled pets: a cat carries more than a dog.",
+        long=True,
     ),
     "duplicates": Experiment("duplicates planted among digits, found in kernel space", None),
     "attribution": Experiment("predictions moved as said by really removing the named samples", None),
@@ -87,7 +88,6 @@ EXPERIMENTS = {
     "bound": Experiment(
         "I(W; z_i | S₋ᵢ) and its bound KL(p(w|S) ‖ p(w|S₋ᵢ)) on a toy problem",
         "Figure 3. What the weights of SGD tell of a sample, about 1.3 nats, is below its bound, about 3.0.",
-        long=True,
     ),
     "steadystate": Experiment(
         "simulated SGD and its continuous limit against the Lyapunov equation",
