@@ -57,7 +57,7 @@ def test_the_page_shows_every_figure_claim_and_setting(results: Path, tmp_path: 
 def test_the_first_finding_of_each_stands_above_all(results: Path, tmp_path: Path) -> None:
     write_gallery(results, tmp_path / "page.md")
     said = (tmp_path / "page.md").read_text(encoding="utf-8")
-    ours = "0.364 [0.298,\N{NO-BREAK SPACE}0.43]"
+    ours = "✓ 0.364 [0.298,\N{NO-BREAK SPACE}0.43]"
     first = rf"| [bound](#bound) | p(w\|S) of a point | 0.3 ± 0.1 | {ours} | 1 of 2 | small |"
     assert first in said.partition("## ")[0]
 

@@ -71,8 +71,8 @@ def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:
         tested = _tested(run["claims"])
         holds = f"{sum(claim['holds'] for claim in tested)} of {len(tested)}" if tested else ""
         shown = [row(claim, claim["what"]) for claim in _first(run["claims"])]
-        what, paper, ours, _ = shown[0] if shown else (run["what"], "", "", "")
-        rows.append((f"[{name}](#{name})", what, paper, ours, holds, run["scale"]))
+        what, paper, ours, held = shown[0] if shown else (run["what"], "", "", "")
+        rows.append((f"[{name}](#{name})", what, paper, f"{held} {ours}".strip(), holds, run["scale"]))
     return table(("experiment", "for one", "the paper", "ours", "claims that hold", "scale"), rows)
 
 
