@@ -41,6 +41,8 @@ EXPERIMENTS = {
     "mislabeled": Experiment(
         "samples with wrong labels carry more information",
         "Figures 2b and 8. With a tenth of the labels wrong, those samples carry much more, on three data sets.",
+        remark="While training is short, the training loss alone finds wrong labels as well as anything. Trained until "
+        "it has learnt them, the network's loss no longer tells them from others; its leave-one-out margin still does.",
     ),
     "summarize": Experiment(
         "test accuracy after removing the least informative samples",
@@ -69,11 +71,16 @@ EXPERIMENTS = {
         "informative film reviews, and their length",
         "Appendix A.8. The longer a review, the less it carries, slightly; the least informative are typical, the most "
         "informative nuanced.",
+        remark="It is not length itself: the mean of few word vectors lies far from the mean review, and what lies far "
+        "out carries more. With that distance taken off nothing is left of the correlation. MiniLM's embeddings all "
+        "have one length, so that there is no such effect.",
     ),
     "architectures": Experiment(
         "information under different networks",
         "Figures 5a and 6. Scores under different networks correlate, and their ten most informative samples overlap.",
         long=True,
+        remark="Much of what two networks disagree on is the random outputs of their fresh last layers: averaged over "
+        "runs, or with outputs that start from zero (`uniqueinfo.centred`), they agree far better.",
     ),
     "initialization": Experiment(
         "information under different initializations of the last layer",
