@@ -18,7 +18,6 @@ from uniqueinfo.experiments.runner import NOT_RUN
 from uniqueinfo.files import replacing
 
 _MOST_BYTES = 200_000  # of one picture in the page
-_ENDINGS = (".png", ".jpg")
 _SCALES = {
     "small": "small scale: fewer samples than the paper, see the settings",
     "paper": "the paper's sizes",
@@ -46,11 +45,11 @@ def write_gallery(results: Path, page: Path) -> None:
     beside.mkdir(parents=True, exist_ok=True)
     for name, run in new.items():
         for figure in run["figures"]:
-            _copy(results / name / f"{figure}.png", beside / f"{name}-{figure}")
+            _copy(results / name / f"{figure}.png", beside / f"{name}-{figure}.png")
         with replacing(beside / f"{name}.json") as kept:
             kept.write_bytes((results / name / "figures.json").read_bytes())
     found = {name: read for name in EXPERIMENTS if (read := _read(beside / f"{name}.json")) is not None}
-    parts = [_HEAD, _summary(found), *(_section(name, run, beside) for name, run in found.items())]
+    parts = [_HEAD, _summary(found), *(_section(name, run, beside.name) for name, run in found.items())]
     absent = [name for name in EXPERIMENTS if name not in found]
     if absent:
         parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n].what}\n" for n in absent))
@@ -85,14 +84,14 @@ def _tested(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [claim for claim in claims if claim["holds"] is not None]
 
 
-def _section(name: str, run: Mapping[str, Any], folder: Path) -> str:
+def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
     claims = run["claims"]
     lines = [f"## {name}\n", f"{_sentence(run['what'])}\n"]
     known = EXPERIMENTS[name]
     lines.append(f"**The paper.** {known.paper}\n" if known.paper else "Beyond the paper.\n")
     lines.append(f"**Here.** {' '.join(filter(None, [_verdict(claims), known.remark]))}\n")
     for figure, caption in run["figures"].items():
-        lines.append(f"![{_plain(caption) or figure}]({folder.name}/{_picture(folder, f'{name}-{figure}')})\n")
+        lines.append(f"![{_plain(caption) or figure}]({folder}/{name}-{figure}.png)\n")
         if caption:
             lines.append(f"*{caption}*\n")
     lines.append(claim_tables(claims))
@@ -164,29 +163,14 @@ def _duration(seconds: float) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """A picture for the page, `target` without its ending: as it is where that is small, and else as a JPEG.
-
-    A PNG of few colours would be as small, but photographs look painted in it.
-    """
+    """A picture for the page: as it is where that is small, else with fewer colours, then with fewer pixels."""
     if not source.is_file():
         raise InputError(f"{source}: this figure is missing beside its figures.json; run the experiment again")
-    for ending in _ENDINGS:
-        target.with_suffix(ending).unlink(missing_ok=True)
     with Image.open(source) as stored:
         image = stored.convert("RGB")
-    with replacing(target.with_suffix(".png")) as beside:
+    with replacing(target) as beside:
         image.save(beside, format="PNG", optimize=True)
-        small = beside.stat().st_size <= _MOST_BYTES
-    if small:
-        return
-    target.with_suffix(".png").unlink()
-    with replacing(target.with_suffix(".jpg")) as beside:
-        image.save(beside, format="JPEG", quality=85)
         while beside.stat().st_size > _MOST_BYTES:
+            # Without k-means photographs look painted: rare colours are lost.
+            image.quantize(256, kmeans=1).save(beside, format="PNG", optimize=True)
             image = image.resize((image.width * 4 // 5, image.height * 4 // 5), Image.Resampling.LANCZOS)
-            image.save(beside, format="JPEG", quality=85)
-
-
-def _picture(folder: Path, stem: str) -> str:
-    """The name under which a picture was copied."""
-    return next(stem + ending for ending in _ENDINGS if (folder / (stem + ending)).is_file())
