@@ -33,7 +33,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Claim("a third", NOT_RUN, note="no data"),
     ]
     monkeypatch.setattr(bound, "run", lambda request: result(claims))
-    monkeypatch.setattr(steadystate, "run", lambda request: result([], noise=900))
+    monkeypatch.setattr(steadystate, "run", lambda request: result([], noise=400))
     for name in ("bound", "steadystate"):
         reproduce(name, Request(seed=4), tmp_path / "results")
     return tmp_path / "results"

@@ -171,6 +171,12 @@ def _copy(source: Path, target: Path) -> None:
     with replacing(target) as beside:
         image.save(beside, format="PNG", optimize=True)
         while beside.stat().st_size > _MOST_BYTES:
-            # Without k-means photographs look painted: rare colours are lost.
-            image.quantize(256, kmeans=1).save(beside, format="PNG", optimize=True)
+            _few_colours(image).save(beside, format="PNG", optimize=True)
             image = image.resize((image.width * 4 // 5, image.height * 4 // 5), Image.Resampling.LANCZOS)
+
+
+def _few_colours(image: Image.Image) -> Image.Image:
+    """256 of them, by k-means on some of the pixels: without it photographs look painted, for rare colours are lost."""
+    some = image.copy()
+    some.thumbnail((400, 400), Image.Resampling.NEAREST)
+    return image.quantize(palette=some.quantize(256, kmeans=1), dither=Image.Dither.NONE)
