@@ -94,6 +94,11 @@ class Eigensystem(ABC):
     def rotate(self, rows: Tensor) -> Tensor:
         """Rows of other samples → Z."""
 
+    def rotate_all(self, rows: Rows) -> Tensor:
+        """Rows of all other samples → Z, one below the other."""
+        parts = rows.chunks(8 * rows.per_sample * max(rows.width, self.rank))
+        return torch.cat([self.rotate(rows[part]).flatten(0, 1) for part in parts])
+
     @abstractmethod
     def sums(self, rows: Rows, misfit: Tensor) -> tuple[Tensor, Tensor]:
         """Σ ZᵀZ (rank, rank) and Σ Zᵀ(their misfit) (rank, columns) over the rows of other samples."""
@@ -206,6 +211,12 @@ class Dual(Eigensystem):
             parts = [flat @ self._rows[part].flatten(0, 1).T for part in self._rows.chunks()]
             rows = torch.cat(parts, dim=1).reshape(*rows.shape[:2], -1)
         return torch.mul(rows @ self._basis, self._inverse_roots)
+
+    def rotate_all(self, rows: Rows) -> Tensor:
+        """In the large blocks of `products`: the training rows are not gone through for every few of the others."""
+        if self._rows is None:
+            return super().rotate_all(rows)
+        return torch.mul(products(rows, self._rows) @ self._basis, self._inverse_roots)
 
     def few(self, rows: int, columns: int) -> bool:
         """With v vectors δ, v·rows·rank operations and the memory of Z, against (rows + v)·rank²."""

@@ -75,7 +75,7 @@ class Probe:
         """F, and Z_valᵀ(f₀ − y)/m (rank, columns); y = f₀ where targets are not known."""
         misfit = torch.zeros_like(self.initial) if self.targets is None else self.initial - self.targets
         if self.system.few(self.samples * self.rows.per_sample, self.initial.shape[2]):
-            rows = torch.cat([self._rotated(part) for part in self._parts()]).flatten(0, 1)
+            rows = self.system.rotate_all(self.rows)
             return Metric(rows / self.samples**0.5, factor=True), rows.T @ misfit.flatten(0, 1) / self.samples
         square, moment = self.system.sums(self.rows, misfit)
         return Metric(square / self.samples, factor=False), moment / self.samples
