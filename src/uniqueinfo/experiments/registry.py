@@ -74,8 +74,8 @@ EXPERIMENTS = {
         "Appendix A.8. The longer a review, the less it carries, slightly; the least informative are typical, the most "
         "informative nuanced.",
         remark="It is not length itself: the mean of few word vectors lies far from the mean review, and what lies far "
-        "out carries more. With that distance taken off nothing is left of the correlation. MiniLM's embeddings all "
-        "have one length, so that there is no such effect.",
+        "out carries more. With that distance taken off nothing is left of the correlation. Under MiniLM longer "
+        "reviews carry more, distance or not; why was not looked into.",
     ),
     "architectures": Experiment(
         "information under different networks",

@@ -4,8 +4,7 @@ The paper's vectors have 300 numbers; those of the data folder have 100. Beyond 
 embeddings by a transformer (MiniLM), which reads a review's first 256 or so words.
 
 Why should length matter? The mean of few word vectors lies far from the mean of all reviews, and what lies far out
-carries more. So the correlation is told once more with that distance taken off; MiniLM's embeddings are all of one
-length, so that distance hardly tells them apart.
+carries more. So the correlation is told once more with that distance taken off.
 """
 
 from __future__ import annotations
