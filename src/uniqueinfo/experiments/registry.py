@@ -43,8 +43,9 @@ EXPERIMENTS = {
     "mislabeled": Experiment(
         "samples with wrong labels carry more information",
         "Figures 2b and 8. With a tenth of the labels wrong, those samples carry much more, on three data sets.",
-        remark="While training is short, the training loss alone finds wrong labels as well as anything. Trained until "
-        "it has learnt them, the network's loss no longer tells them from others; its leave-one-out margin still does.",
+        remark="While training is short, the training loss alone finds wrong labels as well as the margin. Trained "
+        "until it has learnt them, the network's loss no longer tells them from others; its leave-one-out margin still "
+        "does.",
     ),
     "summarize": Experiment(
         "test accuracy after removing the least informative samples",
