@@ -111,6 +111,10 @@ class Eigensystem(ABC):
     def weights(self, coordinates: Tensor) -> Tensor:
         """Coordinates (rank, columns) → weights (width, columns)."""
 
+    def multiplier(self, coordinates: Tensor) -> Tensor:
+        """What rows of other samples are multiplied with to give Z times the coordinates: the weights."""
+        return self.weights(coordinates)
+
 
 class Primal(Eigensystem):
     """From H = JᵀJ: cost linear in the number of samples, memory independent of it."""
@@ -236,12 +240,19 @@ class Dual(Eigensystem):
     def weights(self, coordinates: Tensor) -> Tensor:
         """Jᵀ V S⁻¹ times the coordinates."""
         assert self._rows is not None, "a kernel alone has no weights"
-        dual = self._basis @ (self._inverse_roots[:, None] * coordinates)
-        dual = dual.reshape(-1, self._per_sample, dual.shape[1])
+        dual = self._dual(coordinates).reshape(-1, self._per_sample, coordinates.shape[1])
         total = coordinates.new_zeros(self._rows.width, coordinates.shape[1])
         for part in self._rows.chunks():
             total.addmm_(self._rows[part].flatten(0, 1).T, dual[part].flatten(0, 1))
         return total
+
+    def multiplier(self, coordinates: Tensor) -> Tensor:
+        """Where no rows are held, those of others are kernel values, and belong to dual coefficients."""
+        return self._dual(coordinates) if self._rows is None else self.weights(coordinates)
+
+    def _dual(self, coordinates: Tensor) -> Tensor:
+        """V S⁻¹ times the coordinates."""
+        return self._basis @ (self._inverse_roots[:, None] * coordinates)
 
     def _take(self, residual: Tensor) -> None:
         self.left_moment = self._basis.T @ residual.reshape(len(self._basis), -1)

@@ -46,9 +46,9 @@ class Probe:
         return self.rows.samples
 
     def outputs(self, coordinates: Tensor) -> Tensor:
-        """Outputs with these weights, (m, per_sample, columns)."""
-        found = [self.initial[part] + self._rotated(part) @ coordinates for part in self._parts()]
-        return torch.cat(found)
+        """Outputs with these weights, (m, per_sample, columns): the samples are not rotated."""
+        weights = self.system.multiplier(coordinates)
+        return torch.cat([self.initial[part] + self.rows[part] @ weights for part in self.rows.chunks()])
 
     def moved(self, delta: Tensor) -> Floats:
         """Z_val δ: how every output moves with each change (removals, columns, rank) → (removals, m, outputs)."""
