@@ -41,10 +41,10 @@ def row(claim: Found, what: str) -> tuple[str, str, str, str]:
     return what, _said(claim["paper"]), _ours(claim), _HOLDS[claim["holds"]]
 
 
-def figure(value: float) -> str:
+def _figure(value: float) -> str:
     """To three digits.
 
-    >>> figure(0.98765), figure(4079.8)
+    >>> _figure(0.98765), _figure(4079.8)
     ('0.988', '4,080')
     """
     return f"{value:.3g}" if abs(value) < 1000 else f"{round(value, 2 - int(math.log10(abs(value)))):,.0f}"
@@ -132,11 +132,11 @@ def _mark(claim: Found, notes: Sequence[str]) -> str:
 def _ours(claim: Found) -> str:
     ours = _said(claim["ours"])
     if claim["low"] is not None and claim["high"] is not None:
-        ours += f" [{figure(claim['low'])},\N{NO-BREAK SPACE}{figure(claim['high'])}]"
+        ours += f" [{_figure(claim['low'])},\N{NO-BREAK SPACE}{_figure(claim['high'])}]"
     return ours
 
 
 def _said(value: float | str | None) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else figure(value)
+    return value if isinstance(value, str) else _figure(value)

@@ -63,7 +63,7 @@ EXPERIMENTS = {
         long=True,
         remark="That cats can also be found among the informative pets, by clusters, is a claim of ours. The last "
         "layer alone finds them best, with the paper's time and rate; all layers together hardly do. It depends on the "
-        "size of the pictures: enlarged sevenfold, one draw of cats in five missed the bound there too.",
+        "size of the pictures: enlarged further, they did not reach the bound for every draw of cats.",
     ),
     "duplicates": Experiment("duplicates planted among digits, found in kernel space", None),
     "attribution": Experiment("predictions moved as said by really removing the named samples", None),
