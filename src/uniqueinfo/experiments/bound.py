@@ -185,7 +185,7 @@ def _figure(X: Floats, y: Floats, tried: Sequence[_Tried]) -> Figure:
         ax.plot(*top.found.with_it.mean(axis=0), "+", color="crimson", markersize=12)
         ax.set(title=title, xlabel="$w_1$", ylabel="$w_2$")
     given = [(one.found.bound["gaussian"], one.found.information["gaussian"]) for one in tried if one.found.information]
-    _against(axes[4], given, "each sample as it is", start=0.01)
+    _against(axes[4], given, "each sample as it is")
     axes[4].set(xscale="log", yscale="log")
     _against(axes[5], [(one.expected.bound, one.expected.information) for one in tried], "mean over replacements")
     return figure
@@ -201,12 +201,15 @@ def _data(ax: Axes, X: Floats, y: Floats, chosen: int) -> None:
     ax.legend(frameon=False)
 
 
-def _against(ax: Axes, pairs: Sequence[tuple[Interval, Interval]], title: str, start: float = 0.0) -> None:
-    """Information over bound, with intervals; above the line it would exceed its bound."""
+def _against(ax: Axes, pairs: Sequence[tuple[Interval, Interval]], title: str) -> None:
+    """Information over bound, with faint intervals, for they are many; above the line it would exceed its bound."""
     bound, information = (np.array([[f.value, f.low, f.high] for f in part]).T for part in zip(*pairs, strict=True))
-    reach = 1.05 * max(bound[2].max(), information[2].max())
+    both = np.concatenate([bound, information], axis=1)
+    start, reach = 0.9 * max(both[1].min(), 0.01), 1.1 * both[2].max()
     ax.fill_between([start, reach], [start, reach], reach, color="crimson", alpha=0.07, linewidth=0)
     ax.plot([start, reach], [start, reach], color="crimson", linewidth=1)
     spans = [np.abs(part[1:] - part[0]) for part in (bound, information)]
-    ax.errorbar(bound[0], information[0], xerr=spans[0], yerr=spans[1], fmt="o", markersize=4, linewidth=0.8)
+    drawn = ax.errorbar(bound[0], information[0], xerr=spans[0], yerr=spans[1], fmt="o", markersize=3, linewidth=0.6)
+    for bars in drawn[2]:
+        bars.set_alpha(0.25)
     ax.set(title=title, xlabel="bound, nats", ylabel="I, nats", xlim=(start, reach), ylim=(start, reach))
