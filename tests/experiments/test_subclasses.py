@@ -39,7 +39,7 @@ def test_rows_and_claims_are_of_the_whole_network_and_of_every_draw_and_training
     np.savez(tmp_path / "data" / "cifar10_pets_vs_deer.npz", allow_pickle=False, **arrays)
     weights = "resnet18_imagenet_backbone.npz"
     (tmp_path / "data" / weights).symlink_to(made_up / weights)
-    tiny = {"pictures": 60, "validation": 12, "pixels": 32, "per_layer": 20, "frozen_pixels": 32, "draws": 2}
+    tiny = {"pictures": 60, "validation": 12, "pixels": 32, "per_layer": 20, "draws": 2}
     monkeypatch.setitem(subclasses._SIZES, "small", tiny)
     monkeypatch.setattr(subclasses, "subclasses", partial(application, share=1.0))
     result = subclasses.run(Request(data=tmp_path / "data", work=tmp_path / "work"))
