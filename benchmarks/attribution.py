@@ -31,19 +31,18 @@ from benchmarks.attribution_page import write_page
 from benchmarks.data import mnist_4v9
 from benchmarks.training import checkpoints
 from uniqueinfo import Converged, GradientDescent, LinearizedNetwork, VerySparse, linearize
-from uniqueinfo.baselines.agreement import (
-    leave_one_out_correlation,
-    linear_datamodeling_score,
-    random_subsets,
-)
 from uniqueinfo.baselines.gradients import tracin
 from uniqueinfo.baselines.influence import ConjugateGradients, Kind, LiSSA, influence
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.baselines.trak import trak
 from uniqueinfo.experiments.networks import mlp
-from uniqueinfo.interval import Interval
-
-Floats = NDArray[np.float64]
+from uniqueinfo.statistics.agreement import (
+    leave_one_out_correlation,
+    linear_datamodeling_score,
+    random_subsets,
+)
+from uniqueinfo.statistics.interval import Interval
+from uniqueinfo.types import Floats
 
 TRAINING = GradientDescent(lr=0.002, steps=300)
 LISSA = LiSSA()  # the paper's settings

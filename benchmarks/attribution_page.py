@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from uniqueinfo.experiments.drawing import COLOURS
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 _MEASURES = {"lds": "LDS", "leave_one_out": "leave-one-out"}
 _FIGURE = "attribution.png"

@@ -19,10 +19,8 @@ from rich.table import Table
 
 from benchmarks.memory import peak_of
 from uniqueinfo import Converged, GradientDescent, GradientFlow, Linearization, score_features, score_jacobian
-from uniqueinfo.rational import fit
 from uniqueinfo.training import Training
-
-Floats = NDArray[np.float64]
+from uniqueinfo.training.rational import fit
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
@@ -25,8 +24,8 @@ from scipy.stats import spearmanr
 from benchmarks.precision_problems import Pair, pairs
 from benchmarks.stages import Found, Pipeline, Precision, Problem
 from uniqueinfo import GradientFlow, Linearization, stopping_curve
+from uniqueinfo.types import Floats
 
-Floats = NDArray[np.float64]
 _STEPS = ("products", "sums", "eigenvalues", "rotation", "removal", "measures")
 _LONGER = 30  # times the best stopping time: the harder case
 _LOWEST = 0.05

@@ -13,9 +13,9 @@ from matplotlib.ticker import NullLocator
 
 from benchmarks.scale_work import TURNS
 from uniqueinfo.experiments.drawing import COLOURS
-from uniqueinfo.files import replacing
-from uniqueinfo.linearized.rows import CHUNK_BYTES
 from uniqueinfo.memory import as_text
+from uniqueinfo.spectrum.rows import CHUNK_BYTES
+from uniqueinfo.store.files import replacing
 
 _FUNCTIONS = 40  # real columns of the poles of one filter, both halves
 _STEEPEST = 1.1  # a slope that still counts as linear

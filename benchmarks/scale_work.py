@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
-from uniqueinfo.engine import DaskEngine, Engine, LocalEngine
-from uniqueinfo.engine.cluster import local_client
 from uniqueinfo.jacobian import Projection
-from uniqueinfo.models import ModelChoice
-from uniqueinfo.scores import Scores
+from uniqueinfo.runs.models import ModelChoice
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.cluster import DaskEngine, local_client
+from uniqueinfo.scoring.engine import Engine, LocalEngine
 from uniqueinfo.training import Training
 
 Result = TypeVar("Result")
@@ -117,8 +117,8 @@ def dask(folder: Path, *, X: str | None = None, y: str | None = None, samples: i
 
 def rates(folder: Path) -> dict[str, Any]:
     """Seconds of the parts: products of rows, eigenvectors, and rows of the network."""
-    from uniqueinfo.engine.sums import gram
-    from uniqueinfo.linearized.eigensystem import eigh
+    from uniqueinfo.scoring.sums import gram
+    from uniqueinfo.spectrum.eigensystem import eigh
 
     found: dict[str, Any] = {"threads": torch.get_num_threads()}
     for width, rows in ((256, 65_536), (2_110, 5_000)):
@@ -183,7 +183,7 @@ def _cluster(workers: int) -> Iterator[Any]:
 
 
 def _ready() -> None:
-    import uniqueinfo.engine.stream  # noqa: F401
+    import uniqueinfo.scoring.stream  # noqa: F401
 
 
 def _timed(work: Callable[[], Result]) -> tuple[Result, float]:

@@ -26,11 +26,11 @@ from torch import Tensor, nn
 from benchmarks.data import FOLDER, mnist_4v9, mnist_digits
 from uniqueinfo import GradientFlow, InputError, Linearization, stopping_curve
 from uniqueinfo.experiments.networks import mlp
-from uniqueinfo.information import Measures
+from uniqueinfo.information.measures import Measures
+from uniqueinfo.information.uncertainty import errors
 from uniqueinfo.jacobian import Factorized, RowEngine
-from uniqueinfo.uncertainty import errors
+from uniqueinfo.types import Floats
 
-Floats = NDArray[np.float64]
 _NAMES = ("functional", "weight", "loo_outputs")
 
 

@@ -17,7 +17,7 @@ from benchmarks.core import fastest
 from tests.oracles import retraining, steadystate
 from tests.problems import problem
 from uniqueinfo import SGD, Converged, GradientFlow, Isotropic, Langevin, Linearization
-from uniqueinfo.smoothing import Smoothing
+from uniqueinfo.information.smoothing import Smoothing
 
 BOUND = 5.0
 
@@ -56,7 +56,7 @@ def _against_cook() -> tuple[str, float, float]:
     X, y = load_diabetes(return_X_y=True)
     X = np.column_stack([X, np.ones(len(X))])
     cook = OLS(y, X).fit().get_influence().cooks_distance[0]
-    found = Linearization.from_features(X, y[:, None]).train(Converged(loss="sum")).leave_out()
+    found = Linearization.from_features(X, y[:, None]).train(Converged(reduction="sum")).leave_out()
     correlation = np.corrcoef(found.weight_information(Langevin(lr=0.1, batch_size=10)), cook)[0, 1]
     return "Cook's distance of statsmodels, 1 − correlation", abs(1 - float(correlation)), 1e-8
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo import GradientFlow
-from uniqueinfo.rational import Rational, fit
+from uniqueinfo.training.rational import Rational, fit
+from uniqueinfo.types import Floats
 
-Floats = NDArray[np.float64]
 F32, F64 = torch.float32, torch.float64
 
 

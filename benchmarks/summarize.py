@@ -22,15 +22,15 @@ from torch import nn
 
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
-from uniqueinfo.applications.selection import Selection
-from uniqueinfo.applications.subsets import Part
 from uniqueinfo.experiments.data import MNIST, Dataset, Preparation, Prepared, imagenet, load
 from uniqueinfo.experiments.networks import ResNet18, mlp
 from uniqueinfo.jacobian import Projection
+from uniqueinfo.linearization.selection import Selection
+from uniqueinfo.linearization.subsets import Part
+from uniqueinfo.types import Indices
 
 BOUND = 20
 TRAINING = ui.GradientFlow(lr=0.001, time=2000.0)
-Indices = NDArray[np.intp]
 T = TypeVar("T")
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Loss, Training
-
-Floats = NDArray[np.float64]
+from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Reduction, Training
+from uniqueinfo.types import Floats
 
 
 @dataclass(frozen=True)
@@ -38,19 +36,19 @@ def problem(n: int, k: int, D: int, m: int = 6, seed: int = 0, decades: float = 
     return Problem(J, rng.normal(size=(n, k)), J_val, rng.normal(size=(m, k)))
 
 
-def trainings(given: Problem, loss: Loss) -> dict[str, Training]:
+def trainings(given: Problem, reduction: Reduction) -> dict[str, Training]:
     """One of every kind, with rates and decays that suit the problem's size."""
-    unit = (given.samples if loss == "mean" else 1) / given.largest
+    unit = (given.samples if reduction == "mean" else 1) / given.largest
     decay = 0.05 / unit
     return {
-        "descent": GradientDescent(0.9 * unit, 50, loss=loss),
-        "few steps": GradientDescent(0.9 * unit, 3, loss=loss),
-        "long descent": GradientDescent(0.5 * unit, 20_000, loss=loss),
-        "descent with decay": GradientDescent(0.5 * unit, 300, weight_decay=decay, loss=loss),
-        "momentum": GradientDescent(0.5 * unit, 30, momentum=0.9, loss=loss),
-        "long momentum": GradientDescent(0.5 * unit, 2000, momentum=0.9, weight_decay=decay, loss=loss),
-        "flow": GradientFlow(unit, 100.0, loss=loss),
-        "flow with decay": GradientFlow(unit, 20.0, weight_decay=decay, loss=loss),
-        "ridge": Converged(decay, loss=loss),
-        "minimum norm": Converged(0.0, loss=loss),
+        "descent": GradientDescent(0.9 * unit, 50, reduction=reduction),
+        "few steps": GradientDescent(0.9 * unit, 3, reduction=reduction),
+        "long descent": GradientDescent(0.5 * unit, 20_000, reduction=reduction),
+        "descent with decay": GradientDescent(0.5 * unit, 300, weight_decay=decay, reduction=reduction),
+        "momentum": GradientDescent(0.5 * unit, 30, momentum=0.9, reduction=reduction),
+        "long momentum": GradientDescent(0.5 * unit, 2000, momentum=0.9, weight_decay=decay, reduction=reduction),
+        "flow": GradientFlow(unit, 100.0, reduction=reduction),
+        "flow with decay": GradientFlow(unit, 20.0, weight_decay=decay, reduction=reduction),
+        "ridge": Converged(decay, reduction=reduction),
+        "minimum norm": Converged(0.0, reduction=reduction),
     }

@@ -102,7 +102,7 @@ def test_eigenvalues_that_take_long_show_their_time() -> None:
     seen = on_a_terminal(
         """
         import torch
-        from uniqueinfo.linearized.eigensystem import eigh
+        from uniqueinfo.spectrum.eigensystem import eigh
         torch.set_num_threads(1)
         rows = torch.randn(3000, 3000, dtype=torch.float64)
         eigh(rows @ rows.T)

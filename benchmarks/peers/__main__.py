@@ -29,7 +29,7 @@ from benchmarks.peers.running import Limits, run
 from benchmarks.peers.settings import SETTINGS, TITLES, Setting, make
 from benchmarks.peers.truth import retrained
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 _WHERE = " on "
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers.truth import Truth
-from uniqueinfo.baselines.agreement import pearson, spearman
 from uniqueinfo.experiments.labelnoise import ranking
-from uniqueinfo.interval import Interval
+from uniqueinfo.statistics.agreement import pearson, spearman
+from uniqueinfo.statistics.interval import Interval
 
 
 def against_truth(scores: Mapping[str, NDArray[Any]], truth: Truth) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.peers.child import Found
 from benchmarks.peers.problem import Problem, network
 from uniqueinfo import GradientDescent, Scores, score, score_features
-from uniqueinfo.predictions import Predictions
+from uniqueinfo.scores.predictions import Predictions
 
 
 def left_out(problem: Problem) -> Found:

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.peers import figures
 from benchmarks.peers.figures import Found, Run
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 _HEAD = """# Beside other packages
 

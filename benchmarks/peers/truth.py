@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.peers.problem import Problem, half_squares, network
 from uniqueinfo import GradientDescent
 from uniqueinfo.baselines.retraining import retrain
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
         subclasses,
         summarize,
     )
-    from uniqueinfo.baselines.validation import Validation, validate
-    from uniqueinfo.centring import centred
-    from uniqueinfo.engine import DaskEngine, LocalEngine
+    from uniqueinfo.applications.validate import Validation, validate
+    from uniqueinfo.information.smoothing import SGD, Fisher, Isotropic, Langevin, gradient_covariance
+    from uniqueinfo.information.stochastic import StochasticTraining
     from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
-    from uniqueinfo.linearized.linearization import Linearization
-    from uniqueinfo.networks import LinearizedNetwork, linearize, score
-    from uniqueinfo.runs import load
-    from uniqueinfo.scores import Scores
-    from uniqueinfo.scoring import score_features, score_jacobian
-    from uniqueinfo.smoothing import SGD, Fisher, Isotropic, Langevin, gradient_covariance
-    from uniqueinfo.stochastic import StochasticTraining
-    from uniqueinfo.stopping import StoppingCurve, stopping_curve
+    from uniqueinfo.jacobian.centring import centred
+    from uniqueinfo.linearization.linearization import Linearization
+    from uniqueinfo.removal.stopping import StoppingCurve, stopping_curve
+    from uniqueinfo.runs.folder import load
+    from uniqueinfo.scores.table import Scores
+    from uniqueinfo.scoring.arrays import score_features, score_jacobian
+    from uniqueinfo.scoring.cluster import DaskEngine
+    from uniqueinfo.scoring.engine import LocalEngine
+    from uniqueinfo.scoring.network import LinearizedNetwork, linearize, score
     from uniqueinfo.training import Converged, GradientDescent, GradientFlow
 else:
     # Imported when first asked for: torch takes seconds, and `uniqueinfo --help` should not.
@@ -43,18 +44,19 @@ else:
             "subclasses",
             "summarize",
         ),
-        "uniqueinfo.baselines.validation": ("Validation", "validate"),
-        "uniqueinfo.centring": ("centred",),
-        "uniqueinfo.engine": ("DaskEngine", "LocalEngine"),
+        "uniqueinfo.applications.validate": ("Validation", "validate"),
+        "uniqueinfo.jacobian.centring": ("centred",),
+        "uniqueinfo.scoring.cluster": ("DaskEngine",),
+        "uniqueinfo.scoring.engine": ("LocalEngine",),
         "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
-        "uniqueinfo.linearized.linearization": ("Linearization",),
-        "uniqueinfo.networks": ("LinearizedNetwork", "linearize", "score"),
-        "uniqueinfo.runs": ("load",),
-        "uniqueinfo.scores": ("Scores",),
-        "uniqueinfo.scoring": ("score_features", "score_jacobian"),
-        "uniqueinfo.smoothing": ("SGD", "Fisher", "Isotropic", "Langevin", "gradient_covariance"),
-        "uniqueinfo.stochastic": ("StochasticTraining",),
-        "uniqueinfo.stopping": ("StoppingCurve", "stopping_curve"),
+        "uniqueinfo.linearization.linearization": ("Linearization",),
+        "uniqueinfo.scoring.network": ("LinearizedNetwork", "linearize", "score"),
+        "uniqueinfo.runs.folder": ("load",),
+        "uniqueinfo.scores.table": ("Scores",),
+        "uniqueinfo.scoring.arrays": ("score_features", "score_jacobian"),
+        "uniqueinfo.information.smoothing": ("SGD", "Fisher", "Isotropic", "Langevin", "gradient_covariance"),
+        "uniqueinfo.information.stochastic": ("StochasticTraining",),
+        "uniqueinfo.removal.stopping": ("StoppingCurve", "stopping_curve"),
         "uniqueinfo.training": ("Converged", "GradientDescent", "GradientFlow"),
     }
 

@@ -14,8 +14,8 @@ import uniqueinfo as ui
 from tests.problems import problem, trainings
 from tests.report.examples import digits
 from uniqueinfo.applications.adversarial import adversarial
-from uniqueinfo.applications.attacks import fgsm, pgd
-from uniqueinfo.training import Loss
+from uniqueinfo.experiments.attacks import fgsm, pgd
+from uniqueinfo.training import Reduction
 
 SCORES, _ = digits(n=300, wrong=0, training=ui.GradientDescent(0.05, 400))
 
@@ -25,15 +25,15 @@ def _network() -> nn.Sequential:
     return nn.Sequential(nn.Linear(6, 10), nn.Tanh(), nn.Dropout(0.5), nn.Linear(10, 3))
 
 
-@pytest.mark.parametrize("loss", ["sum", "mean"])
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
 @pytest.mark.parametrize("name", ["descent", "descent with decay", "momentum", "flow", "ridge"])
 @pytest.mark.parametrize(("n", "D"), [(8, 40), (14, 9)])  # new rows outside the span of those there are, and inside
-def test_an_input_tells_what_it_would_as_one_more_sample(n: int, D: int, name: str, loss: Loss) -> None:
+def test_an_input_tells_what_it_would_as_one_more_sample(n: int, D: int, name: str, reduction: Reduction) -> None:
     given, new = problem(n, 2, D), problem(3, 2, D, seed=1)
     together = [
         (np.concatenate([given.J, new.J[[i]]]), np.concatenate([given.residual, new.residual[[i]]])) for i in range(3)
     ]
-    training = trainings(problem(n + 3, 2, D), loss)[name]
+    training = trainings(problem(n + 3, 2, D), reduction)[name]
     scores = ui.score_jacobian(given.J, given.residual, given.J_val, training=training)
     probe = scores.origin.run.linearization.probe(new.J, new.residual)
     wanted = [ui.score_jacobian(J, r, given.J_val, training=training).functional for J, r in together]

@@ -11,17 +11,19 @@ from tests.oracles import retraining
 from tests.problems import problem, trainings
 from tests.report.examples import digits
 from uniqueinfo.applications.attribute import attribute
-from uniqueinfo.training import Loss
+from uniqueinfo.training import Reduction
 
 SCORES, _ = digits(n=120, wrong=6)
 
 
-@pytest.mark.parametrize("loss", ["sum", "mean"])
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
 @pytest.mark.parametrize("name", ["descent", "flow with decay", "ridge", "minimum norm"])
 @pytest.mark.parametrize(("n", "D"), [(8, 40), (14, 9)])  # dual and primal
-def test_the_changes_are_those_of_training_again_without_each_sample(n: int, D: int, name: str, loss: Loss) -> None:
+def test_the_changes_are_those_of_training_again_without_each_sample(
+    n: int, D: int, name: str, reduction: Reduction
+) -> None:
     given = problem(n, 2, D)
-    training = trainings(given, loss)[name]
+    training = trainings(given, reduction)[name]
     scores = ui.score_jacobian(given.J, given.residual, given.J_val, training=training)
     full = retraining.weights(given.J, given.residual, training)
     truth = [given.J_val[3, 1] @ (full - retraining.weights(given.J, given.residual, training, [i])) for i in range(n)]

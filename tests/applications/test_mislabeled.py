@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 import uniqueinfo as ui
 from tests.report.examples import digits, synthetic
 from uniqueinfo.applications import mislabeled
-from uniqueinfo.predictions import Predictions
+from uniqueinfo.scores.predictions import Predictions
 
 SCORES, _ = digits(n=600, wrong=30)
 

@@ -9,12 +9,13 @@ import pytest
 
 import uniqueinfo as ui
 from tests.oracles import retraining
-from tests.problems import Floats, problem, trainings
+from tests.problems import problem, trainings
 from tests.report.examples import digits
-from uniqueinfo.applications import space
 from uniqueinfo.applications.redundancy import redundancy
-from uniqueinfo.applications.space import Points, closest_pairs
-from uniqueinfo.training import Loss
+from uniqueinfo.linearization import points
+from uniqueinfo.linearization.points import Points, closest_pairs
+from uniqueinfo.training import Reduction
+from uniqueinfo.types import Floats
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 30))
@@ -82,17 +83,17 @@ def _distances(J: Floats) -> Floats:
 
 def test_small_blocks_find_the_same_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = closest_pairs(Points.of_training(SCORES.origin), most=25)
-    monkeypatch.setattr(space, "_BLOCK", 7)
+    monkeypatch.setattr(points, "_BLOCK", 7)
     parts = closest_pairs(Points.of_training(SCORES.origin), most=25)
     assert set(zip(parts.first, parts.second, strict=True)) == set(zip(whole.first, whole.second, strict=True))
     np.testing.assert_allclose(parts.nearest, whole.nearest, atol=1e-7)  # rounding of squares near zero
 
 
 @pytest.mark.parametrize("name", ["descent", "ridge", "minimum norm"])
-@pytest.mark.parametrize("loss", ["sum", "mean"])
-def test_the_information_of_a_pair_is_that_of_training_again_without_both(name: str, loss: Loss) -> None:
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_the_information_of_a_pair_is_that_of_training_again_without_both(name: str, reduction: Reduction) -> None:
     given = problem(10, 2, 7)
-    training = trainings(given, loss)[name]
+    training = trainings(given, reduction)[name]
     scores = ui.score_jacobian(given.J, given.residual, given.J_val, training=training)
     table = redundancy(scores, near=1e9).frame()
     found = table[table["where"] == "train"].astype({"id": int, "other": int})

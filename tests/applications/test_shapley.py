@@ -9,10 +9,11 @@ import pytest
 
 import uniqueinfo as ui
 from tests.oracles import retraining
-from tests.problems import Floats, Problem, problem, trainings
+from tests.problems import Problem, problem, trainings
 from uniqueinfo.applications.shapley import _rounds, shapley, within
-from uniqueinfo.applications.subsets import Part, Subsets
+from uniqueinfo.linearization.subsets import Part, Subsets
 from uniqueinfo.training import Training
+from uniqueinfo.types import Floats
 
 
 def _truth(given: Problem, training: Training, subset: tuple[int, ...]) -> Floats:
@@ -50,7 +51,7 @@ def test_information_within_every_subset_is_that_of_training_again() -> None:
 @pytest.mark.parametrize("D", [8, 3])  # dual and primal
 def test_the_average_is_that_over_all_subsets(D: int) -> None:
     given = problem(5, 1, D)
-    training = ui.Converged(0.5, loss="sum")
+    training = ui.Converged(0.5, reduction="sum")
     scores = ui.score_jacobian(given.J, given.residual, given.J_val, training=training)
     found = shapley(scores, subsets=250, tolerance=1e-9)
     assert found.subsets == 250

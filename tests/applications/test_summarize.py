@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 import uniqueinfo as ui
 from tests.report.examples import digits
-from uniqueinfo.applications.selection import Selection
-from uniqueinfo.applications.subsets import Part
 from uniqueinfo.applications.summarize import curve, summarize
+from uniqueinfo.linearization.selection import Selection
+from uniqueinfo.linearization.subsets import Part
 
 RIDGE = ui.Converged(1e-3)
 SCORES, _ = digits(n=100, wrong=4, training=RIDGE)

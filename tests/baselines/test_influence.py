@@ -8,12 +8,13 @@ from torch import Tensor, nn
 from tests.baselines.networks import trained
 from tests.oracles import influence as oracle
 from tests.oracles.compare import close
-from tests.oracles.influence import Floats, Problem
+from tests.oracles.influence import Problem
 from tests.oracles.jacobian import jacobian_rows
 from uniqueinfo import Converged, InputError, score_features
 from uniqueinfo.baselines.influence import ConjugateGradients, Exact, Influence, LiSSA, influence
 from uniqueinfo.baselines.influence.curvature import Curvature
-from uniqueinfo.training import Loss
+from uniqueinfo.training import Reduction
+from uniqueinfo.types import Floats
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +35,13 @@ def agrees(found: Influence, delta: Tensor, given: Problem, rtol: float) -> None
     close(found.value, value, rtol=rtol, atol=rtol * float(value.abs().max()))
 
 
-@pytest.mark.parametrize("loss", ["mean", "sum"])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
 @pytest.mark.parametrize("decay", [0.0, 0.3])
-def test_exact_is_the_definition(given: Problem, loss: Loss, decay: float) -> None:
-    found = influence(given.model, given.train, given.val, loss=loss, weight_decay=decay, solver=Exact(damping=0.2))
-    unit = 1 / 14 if loss == "mean" else 1.0
+def test_exact_is_the_definition(given: Problem, reduction: Reduction, decay: float) -> None:
+    found = influence(
+        given.model, given.train, given.val, reduction=reduction, weight_decay=decay, solver=Exact(damping=0.2)
+    )
+    unit = 1 / 14 if reduction == "mean" else 1.0
     hessian = oracle.hessian(given.model, *given.train)
     agrees(found, oracle.weight_changes(given, hessian, decay + 0.2, unit), given, rtol=1e-9)
 
@@ -117,8 +120,8 @@ def test_a_minimum_moves_as_leaving_out_says_to_first_order() -> None:
     model = nn.Linear(4, 1, bias=False).double()
     inverse = np.linalg.inv(X.T @ X + decay * np.eye(4))
     model.weight.data = torch.from_numpy(inverse @ X.T @ y)[None]
-    found = influence(model, (X, y), (X_val, y_val), loss="sum", weight_decay=decay, solver=Exact())
-    scores = score_features(X, y, X_val, y_val, training=Converged(decay, loss="sum"))
+    found = influence(model, (X, y), (X_val, y_val), reduction="sum", weight_decay=decay, solver=Exact())
+    scores = score_features(X, y, X_val, y_val, training=Converged(decay, reduction="sum"))
     rest = 1 - np.einsum("ni,ij,nj->n", X, inverse, X)
     assert scores.functional is not None
     close(found.weight, scores.weight * rest**2, rtol=1e-8)
@@ -192,7 +195,7 @@ def test_batch_norm_and_operations_in_place_are_no_hindrance() -> None:
     torch.manual_seed(0)
     model = _Residual().double().eval()
     X, y = torch.randn(5, 2, 6, 6, dtype=torch.float64), torch.randn(5, 2, dtype=torch.float64)
-    curvature = Curvature(model, X, y, loss="sum")
+    curvature = Curvature(model, X, y, reduction="sum")
     vectors = torch.randn(2, curvature.width, dtype=torch.float64)
     gradients = torch.autograd.grad((model(X) - y).square().sum() / 2, list(model.parameters()), create_graph=True)
     flat = torch.cat([g.reshape(-1) for g in gradients])

@@ -129,7 +129,7 @@ def test_trak_is_that_of_traker_up_to_its_scale(tmp_path: Path) -> None:
     traker.start_scoring_checkpoint("val", model.state_dict(), model_id=0, num_targets=7)
     traker.score(batch=(X_val, torch.zeros(7)), num_samples=7)
     theirs = np.asarray(traker.finalize_scores("val"), dtype=np.float64)
-    found = trak(model, (X, y), X_val, projection=None, training=Converged(0.1 * width, loss="sum"))[..., 0]
+    found = trak(model, (X, y), X_val, projection=None, training=Converged(0.1 * width, reduction="sum"))[..., 0]
     scale = np.vdot(found, theirs) / np.vdot(
         found, found
     )  # traker divides gradients by √width, and its inverse by a mean

@@ -16,7 +16,7 @@ from tests.oracles.compare import close
 from tests.oracles.sgd import flat, trained
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.baselines.retraining import Retrained, retrain
-from uniqueinfo.training import Loss
+from uniqueinfo.training import Reduction
 
 TRAINING = ui.GradientDescent(lr=0.1, steps=25, weight_decay=0.03, momentum=0.8)
 
@@ -60,10 +60,10 @@ def same(found: Retrained, wanted: Retrained) -> None:
         close(found.trained[name], values, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["mean", "sum"])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
 @pytest.mark.parametrize("decay_to", ["start", "zero"])
-def test_every_sample_leaves_as_in_the_loop(loss: Loss, decay_to: Any) -> None:
-    training = replace(TRAINING, loss=loss, lr=0.1 if loss == "mean" else 0.01)
+def test_every_sample_leaves_as_in_the_loop(reduction: Reduction, decay_to: Any) -> None:
+    training = replace(TRAINING, reduction=reduction, lr=0.1 if reduction == "mean" else 0.01)
     found = retrain(network(), data(), data(5, seed=1), training=training, decay_to=decay_to)
     same(found, by_the_loop(training, [[i] for i in range(12)], decay_to=decay_to))
 
@@ -74,9 +74,9 @@ def test_groups_leave_together() -> None:
     same(found, by_the_loop(TRAINING, groups))
 
 
-@pytest.mark.parametrize("loss", ["mean", "sum"])
-def test_a_sample_is_missing_from_its_batch_and_nothing_else_changes(loss: Loss) -> None:
-    training = replace(TRAINING, loss=loss, lr=0.1 if loss == "mean" else 0.005)
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_a_sample_is_missing_from_its_batch_and_nothing_else_changes(reduction: Reduction) -> None:
+    training = replace(TRAINING, reduction=reduction, lr=0.1 if reduction == "mean" else 0.005)
     generator = torch.Generator().manual_seed(7)
     batches = [part.tolist() for _ in range(9) for part in torch.split(torch.randperm(12, generator=generator), 5)]
     found = retrain(network(), data(), data(5, seed=1), training=training, batch_size=5, seed=7, samples=[4, 0])

@@ -17,13 +17,13 @@ def given() -> Problem:
 
 
 def test_trak_without_projection_is_the_influence_of_the_gauss_newton_matrix(given: Problem) -> None:
-    training = Converged(weight_decay=0.3, loss="sum")
+    training = Converged(weight_decay=0.3, reduction="sum")
     found = trak(given.model, given.train, given.val, projection=None, training=training)
     wanted = influence(
         given.model,
         given.train,
         given.val,
-        loss="sum",
+        reduction="sum",
         weight_decay=0.3,
         solver=Exact(),
         curvature="gauss-newton",

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calling import Caller
-from tests.inputs import files
+from tests.runs.readers import files
 from uniqueinfo import __version__
 from uniqueinfo.cli import main
 from uniqueinfo.errors import InputError
-from uniqueinfo.job import Job
-from uniqueinfo.scores import load
+from uniqueinfo.runs.job import Job
+from uniqueinfo.scores.table import load
 
 COMMAND = [sys.executable, "-m", "uniqueinfo.cli"]
 SLOW_NETWORK = """

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.cli.calling import Caller
-from tests.inputs import files
-from uniqueinfo.scores import load
+from tests.runs.readers import files
+from uniqueinfo.scores.table import load
 
 
 @pytest.mark.parametrize("model", ["linear", "mlp:4"])

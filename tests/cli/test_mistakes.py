@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tests.cli.calling import Caller
-from tests.inputs import files
+from tests.runs.readers import files
 
 Arguments = tuple[Any, ...]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.cli.calling import Caller
-from tests.inputs import files
 from tests.realdata import FOLDER, arrays
-from uniqueinfo.scores import load
+from tests.runs.readers import files
+from uniqueinfo.scores.table import load
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ import pytest
 from safetensors.torch import save_file
 
 from tests.cli.calling import Caller
-from tests.inputs import files
-from uniqueinfo.models import ModelChoice
-from uniqueinfo.scores import load
+from tests.runs.readers import files
+from uniqueinfo.runs.models import ModelChoice
+from uniqueinfo.scores.table import load
 
 
 def test_a_table_becomes_scores_and_a_page(tmp_path: Path, uniqueinfo: Caller) -> None:
@@ -166,7 +166,8 @@ def test_the_training_named_is_the_training_run(tmp_path: Path, uniqueinfo: Call
     for name, options in named.items():
         uniqueinfo("score", data, "--training", name, *options, "--out", tmp_path / name)
     assert load(tmp_path / "descent").settings["training"] == {
-        "algorithm": "GradientDescent", "lr": 0.01, "steps": 20, "momentum": 0.5, "weight_decay": 0.1, "loss": "mean",
+        "algorithm": "GradientDescent", "lr": 0.01, "steps": 20, "momentum": 0.5, "weight_decay": 0.1,
+        "reduction": "mean",
     }  # fmt: skip
     assert load(tmp_path / "flow").settings["training"]["time"] == 20
     assert load(tmp_path / "converged").settings["training"]["algorithm"] == "Converged"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from uniqueinfo.applications.attacks import fgsm
 from uniqueinfo.experiments import adversarial, attacked, paper
+from uniqueinfo.experiments.attacks import fgsm
 from uniqueinfo.experiments.runner import Request
 
 

@@ -26,7 +26,7 @@ from uniqueinfo.experiments.data import load
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import NOT_RUN, Request, Result
 from uniqueinfo.jacobian import RandomCoordinates
-from uniqueinfo.networks import linearize
+from uniqueinfo.scoring.network import linearize
 
 
 @pytest.fixture

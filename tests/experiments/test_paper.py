@@ -45,7 +45,7 @@ def test_rows_are_kept_and_found_again(made_up: Path, tiny: paper.Sizes, tmp_pat
 
 
 def test_the_papers_rate_is_of_the_mean_loss() -> None:
-    assert paper.training(0.001, 2000).filter(1000) == ui.GradientFlow(1e-6, 2000.0, loss="sum").filter(1000)
+    assert paper.training(0.001, 2000).filter(1000) == ui.GradientFlow(1e-6, 2000.0, reduction="sum").filter(1000)
 
 
 def test_accuracy_is_that_of_the_trained_linearization(made_up: Path) -> None:

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from tests.oracles.jacobian import jacobian_rows
-from uniqueinfo.data import Samples, as_samples
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.engine import RowEngine
 from uniqueinfo.jacobian.features import Features, compute_features
-from uniqueinfo.sources import Inputs
+from uniqueinfo.jacobian.rows import RowEngine
+from uniqueinfo.samples.datasets import Inputs
+from uniqueinfo.samples.samples import Samples, as_samples
 
 X = np.random.default_rng(0).normal(size=(37, 5)).astype(np.float32)
 Y = np.arange(37) % 3

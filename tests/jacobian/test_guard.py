@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from uniqueinfo.data import as_samples
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.engine import RowEngine
 from uniqueinfo.jacobian.features import compute_features
 from uniqueinfo.jacobian.guard import fingerprint, prepared
+from uniqueinfo.jacobian.rows import RowEngine
+from uniqueinfo.samples.samples import as_samples
 
 DEVICES = [
     "cpu",

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from tests.oracles.jacobian import jacobian_rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

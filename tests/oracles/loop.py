@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from uniqueinfo.training import GradientDescent
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 def descend(J: Floats, residual: Floats, training: GradientDescent) -> Floats:
@@ -19,7 +16,7 @@ def descend(J: Floats, residual: Floats, training: GradientDescent) -> Floats:
     for _ in range(training.steps):
         optimizer.zero_grad()
         loss = (rows @ w - wanted).square().sum() / 2
-        if training.loss == "mean":
+        if training.reduction == "mean":
             loss = loss / len(rows)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

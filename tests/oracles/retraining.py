@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uniqueinfo.training import Training
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 def weights(J: Floats, residual: Floats, training: Training, without: Iterable[int] = ()) -> Floats:

@@ -31,7 +31,7 @@ def trained(
         left = [i for i in batch if i not in gone]
         optimizer.zero_grad()
         loss = (network(inputs[left]) - targets[left]).square().sum() / 2
-        loss = loss / len(left) if training.loss == "mean" else loss * len(inputs) / len(batch)
+        loss = loss / len(left) if training.reduction == "mean" else loss * len(inputs) / len(batch)
         for parameter, begin in zip(network.parameters(), start, strict=True):
             towards = begin if decay_to == "start" else torch.zeros_like(begin)
             loss = loss + training.weight_decay / 2 * (parameter - towards).square().sum()

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_continuous_lyapunov
 
 from tests.oracles import retraining
 from uniqueinfo.training import Training
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 def hessian(J: Floats, training: Training, decay: float) -> Floats:
     """JᵀJ + λI, or JᵀJ/n + λI under the mean."""
     flat = J.reshape(-1, J.shape[2])
-    found: Floats = flat.T @ flat / (len(J) if training.loss == "mean" else 1) + decay * np.eye(J.shape[2])
+    found: Floats = flat.T @ flat / (len(J) if training.reduction == "mean" else 1) + decay * np.eye(J.shape[2])
     return found
 
 

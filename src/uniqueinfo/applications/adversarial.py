@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 
-from uniqueinfo.applications.addition import add_each, stable
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.errors import InputError
-from uniqueinfo.linearized.linearization import Probe
-from uniqueinfo.predictions import Predictions
-from uniqueinfo.scores import Scores
+from uniqueinfo.linearization.linearization import Probe
+from uniqueinfo.removal.additions import add_each, stable
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     `scores.origin.run.linearization.probe(…)`. Where there are no labels, the predicted class stands for them, and only
     what is unusual about the input itself is found.
 
-    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 2))

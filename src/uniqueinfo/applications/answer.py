@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from uniqueinfo.plain import records
+from uniqueinfo.store.plain import records
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.errors import InputError
-from uniqueinfo.predictions import Predictions
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uniqueinfo.linearized.linearization import Probe
-
-Floats = NDArray[np.float64]
+    from uniqueinfo.linearization.linearization import Probe
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ def attribute(
     predicted), or the number of the output where there are no classes. Two classes that share one output f count as
     two: 1 − f and f.
 
-    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 2.0, 5.0])
     >>> scores = score_features(X, y, np.array([[1.0, 0.0]]), training=Converged())

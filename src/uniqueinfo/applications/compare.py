@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.errors import InputError
-from uniqueinfo.linearized.rows import slices
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _LEVELS = (0.025, 0.975)
 _PICTURES = 8
@@ -101,7 +100,7 @@ def compare(
     validation samples, else in the weights. `whole` also lets each group leave at once, which tells what only this
     group knows: samples that repeat one another carry little each, and may carry much together.
 
-    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> scores = score_features(X, np.array([1.0, 1.0, 1.0, 1.0]), X, training=Converged())

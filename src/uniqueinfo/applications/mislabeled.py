@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.errors import InputError
-from uniqueinfo.predictions import Predictions
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

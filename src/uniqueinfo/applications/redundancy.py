@@ -10,18 +10,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.space import Pairs, Points, closest_pairs
 from uniqueinfo.errors import InputError
-from uniqueinfo.predictions import Predictions
-from uniqueinfo.scores import Scores
+from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uniqueinfo.linearized.linearization import Probe
-    from uniqueinfo.origin import Origin
+    from uniqueinfo.linearization.linearization import Probe
+    from uniqueinfo.linearization.origin import Origin
 
-Floats = NDArray[np.float64]
 
 EXACT = 1e-5
 """A distance below which samples are the same to the network: rounding of float32 networks stays below it, and one grey
@@ -123,7 +123,7 @@ def redundancy(scores: Scores, *, near: float = 0.4, most: int = 1000) -> Redund
 
     Validation samples are seen as far as training samples reach, so their distances have a median of their own.
 
-    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     >>> scores = score_features(X, ["a", "b", "b", "a"], X[1:2], ["b"], training=Converged(0.1))

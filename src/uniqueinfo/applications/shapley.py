@@ -18,22 +18,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.space import Points
-from uniqueinfo.applications.subsets import Part, Subsets
 from uniqueinfo.errors import InputError
-from uniqueinfo.origin import Origin
+from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.linearization.points import Points
+from uniqueinfo.linearization.subsets import Part, Subsets
 from uniqueinfo.progress import progress
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.table import Scores
 from uniqueinfo.training import GradientDescent, GradientFlow, Training
+from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _LEAST = 10  # rounds before the spread is believed
 _PICTURES = 24
@@ -109,7 +107,7 @@ def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed:
     of gradient descent might diverge on some subset (the mean over few samples can be steeper), all subsets are
     trained by gradient flow of the same length.
 
-    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([2.0, 2.0, 2.0])   # two duplicates
     >>> scores = score_features(X, y, np.eye(2), training=Converged())
@@ -168,7 +166,7 @@ def _stable(origin: Origin) -> Origin:
     Of t samples the largest eigenvalue is at most t times the largest ‖P_i‖², and t/(t − 1) ≤ 2 where one has left.
     """
     training = origin.run.training
-    if not isinstance(training, GradientDescent) or training.loss == "sum":
+    if not isinstance(training, GradientDescent) or training.reduction == "sum":
         return origin
     points = Points.of_training(origin)
     longest = max(float(points.read(part).square().sum(dim=1).max()) for part in points.parts())

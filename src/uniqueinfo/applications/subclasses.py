@@ -11,16 +11,15 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.space import Points
 from uniqueinfo.errors import InputError
-from uniqueinfo.predictions import Predictions
-from uniqueinfo.scores import Scores
+from uniqueinfo.linearization.points import Points
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _DIMENSIONS = 20  # of the points that are clustered: the directions in which they differ most
 _CLUSTERS = 10  # tried at most
@@ -138,7 +137,7 @@ def subclasses(
     space, along the twenty directions in which they differ most, and k-means told apart; where `clusters` is not given
     there are as many, from 2 to 10, as the silhouette likes best.
 
-    >>> from uniqueinfo.scoring import score_features
+    >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> rng = np.random.default_rng(0)
     >>> centre = np.repeat([[9, 0, 0], [0, 9, 0], [0, 0, 9]], [100, 12, 100], axis=0)   # the second: few, and far

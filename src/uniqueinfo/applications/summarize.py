@@ -11,13 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.selection import RESCORED, STRATEGIES, Indices, Selection, Strategy
-from uniqueinfo.applications.subsets import Part
 from uniqueinfo.errors import InputError
-from uniqueinfo.linearized.linearization import Probe
-from uniqueinfo.predictions import Predictions
+from uniqueinfo.linearization.linearization import Probe
+from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
+from uniqueinfo.linearization.subsets import Part
 from uniqueinfo.progress import progress
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.types import Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,7 +24,7 @@ from uniqueinfo.baselines.stabilized import Stride, Weights, begin, follow, reac
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import batch_size, outputs_of
 from uniqueinfo.jacobian.peak import Peak
-from uniqueinfo.sources import Inputs, map_leaves
+from uniqueinfo.samples.datasets import Inputs, map_leaves
 from uniqueinfo.training import GradientDescent, GradientFlow
 
 DecayTo = Literal["start", "zero"]
@@ -137,7 +137,7 @@ class Descent:
 
     def _curvature(self, weights: Weights, along: Weights, iterations: int) -> tuple[float, Weights]:
         """The loss's largest curvature, Gauss–Newton's, and its direction: the power method from a direction on."""
-        scale = 1 / len(self.targets) if self.training.loss == "mean" else 1.0
+        scale = 1 / len(self.targets) if self.training.reduction == "mean" else 1.0
         value = 0.0
         for _ in range(iterations):
             norm = torch.stack([d.square().sum() for d in along.values()]).sum().sqrt()
@@ -178,7 +178,7 @@ class Descent:
         """Gradients of every copy, over pieces of the batch that fit in memory."""
         chosen = chosen.to(kept.device)
         counted = kept[:, chosen]
-        if self.training.loss == "mean":
+        if self.training.reduction == "mean":
             counted = counted / counted.sum(dim=1, keepdim=True).clamp(min=1)
         else:
             counted = counted * (kept.shape[1] / len(chosen))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 _SETTINGS = "retraining.json"
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from uniqueinfo.baselines.passes import Passes, passes
@@ -17,8 +16,8 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian import exact_kernels
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
+from uniqueinfo.types import Floats
 
-Floats = NDArray[np.float64]
 Checkpoint = Mapping[str, Tensor]
 """What `model.state_dict()` gave at some time in training (a copy: the tensors it gives go on being trained)."""
 

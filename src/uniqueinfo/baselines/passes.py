@@ -10,18 +10,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uniqueinfo.data import Samples, as_samples
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.engine import RowEngine
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import prepared
-from uniqueinfo.sources import Inputs
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from uniqueinfo.jacobian.rows import RowEngine
+from uniqueinfo.samples.datasets import Inputs
+from uniqueinfo.samples.samples import Samples, as_samples
+from uniqueinfo.types import Floats, Indices
 
 _OUTPUTS_BATCH = 256
 _ROWS_BATCH = 32

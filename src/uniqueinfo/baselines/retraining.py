@@ -24,15 +24,14 @@ from torch import Tensor, nn
 from uniqueinfo.baselines.descent import DecayTo, Descent
 from uniqueinfo.baselines.folder import Folder
 from uniqueinfo.baselines.stabilized import LEAPS, Stride, Weights
-from uniqueinfo.data import as_samples
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
+from uniqueinfo.samples.samples import as_samples
 from uniqueinfo.training import GradientDescent, GradientFlow
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from uniqueinfo.jacobian import Projection, VerySparse
-from uniqueinfo.linearized.linearization import Probe, Trained
-from uniqueinfo.networks import linearize
+from uniqueinfo.linearization.linearization import Probe, Trained
+from uniqueinfo.scoring.network import linearize
 from uniqueinfo.training import Converged, Training
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 def trak(
@@ -46,6 +43,7 @@ def terms(run: Trained, probe: Probe) -> Floats:
 
     Over all samples they add up to f_w − f_0.
 
+    >>> import numpy as np
     >>> from uniqueinfo import Linearization
     >>> J, r = np.array([[[1.0, 0.0]], [[1.0, 1.0]]]), np.array([[1.0], [3.0]])
     >>> lin = Linearization.from_jacobian(J, r)

@@ -183,9 +183,9 @@ def score(
     """Score every training sample, and write a page about it."""
     from uniqueinfo.cli.commands import score as run
     from uniqueinfo.errors import InputError
-    from uniqueinfo.inputs import Reading
-    from uniqueinfo.job import Job, choose_training
-    from uniqueinfo.models import ModelChoice
+    from uniqueinfo.runs.job import Job, choose_training
+    from uniqueinfo.runs.models import ModelChoice
+    from uniqueinfo.runs.readers import Reading
 
     if scheduler is not None and engine is not EngineChoice.dask:
         raise InputError(f"--scheduler {scheduler}: goes with --engine dask; say that too, or drop it")
@@ -286,6 +286,6 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """See it work: handwritten digits with a few wrong labels, scored in seconds."""
-    from uniqueinfo.demo import run as run_demo
+    from uniqueinfo.cli.demo import run as run_demo
 
     run_demo(out, as_json=as_json)

@@ -19,6 +19,6 @@ def adversarial(
     """Rank new inputs by what they would tell the network: which do not look like the training data?"""
     from uniqueinfo.applications.adversarial import adversarial as question
     from uniqueinfo.cli.asking import ask
-    from uniqueinfo.newcomers import read_inputs
+    from uniqueinfo.runs.newdata import read_inputs
 
     ask(run, lambda scores: question(scores, read_inputs(run, inputs, scores.origin), level=level), as_json=as_json)

@@ -17,7 +17,7 @@ def validate(
 ) -> None:
     """Train again without a few samples: how far are the scores to be trusted?"""
     from uniqueinfo.cli.asking import ask
-    from uniqueinfo.revival import validated
-    from uniqueinfo.runs import Run
+    from uniqueinfo.runs.folder import Run
+    from uniqueinfo.runs.reopening import validated
 
     ask(run, lambda scores: validated(Run.find(run), scores, samples=samples, seed=seed), as_json=as_json)

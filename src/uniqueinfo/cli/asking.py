@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from uniqueinfo.cli.tables import sample_table
-from uniqueinfo.page import read_again, write_page
-from uniqueinfo.runs import Run
+from uniqueinfo.runs.folder import Run
+from uniqueinfo.runs.page import read_again, write_page
 
 if TYPE_CHECKING:
     from uniqueinfo.applications.answer import Answer
-    from uniqueinfo.scores import Scores
+    from uniqueinfo.scores.table import Scores
 
 _ROWS = 20  # of the table on the terminal
 _STOPPED = 130  # what shells expect after Ctrl-C

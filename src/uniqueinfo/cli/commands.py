@@ -13,15 +13,15 @@ from rich.markup import escape
 
 from uniqueinfo.cli.tables import by_group, group_table, leading, sample_table
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import held
-from uniqueinfo.job import Job
-from uniqueinfo.page import read_again, write_page
-from uniqueinfo.revival import validated
-from uniqueinfo.runs import Run
+from uniqueinfo.runs.folder import Run
+from uniqueinfo.runs.job import Job
+from uniqueinfo.runs.page import read_again, write_page
+from uniqueinfo.runs.reopening import validated
+from uniqueinfo.store.files import held
 
 if TYPE_CHECKING:
-    from uniqueinfo.plan import Plan
-    from uniqueinfo.scores import Scores
+    from uniqueinfo.runs.estimate import Plan
+    from uniqueinfo.scores.table import Scores
 
 _STOPPED = 130  # what shells expect after Ctrl-C
 
@@ -32,7 +32,7 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -
     try:
         prepared = job.prepare()
         if dry_run:
-            from uniqueinfo.plan import plan
+            from uniqueinfo.runs.estimate import plan
 
             _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
             return
@@ -80,8 +80,8 @@ def report(folder: Path, *, as_json: bool) -> None:
     samples, why_not = read_again(run)
     page = write_page(run, scores, samples)
     if as_json:
-        from uniqueinfo.page import sample_views
         from uniqueinfo.report import summarize
+        from uniqueinfo.runs.page import sample_views
 
         summary = summarize(scores, None if samples is None else sample_views(*samples), run.answers())
         _print_json({"run": str(folder), "report": str(page), "summary": summary.as_json()})
@@ -96,7 +96,7 @@ def _print_findings(console: Console, scores: Scores, page: Path) -> None:
     record = scores.settings["run"]
     for note in record["notes"]:
         console.print(f"Note: {escape(note)}")
-    training = {k: v for k, v in scores.settings["training"].items() if v not in (0.0, None) and k != "loss"}
+    training = {k: v for k, v in scores.settings["training"].items() if v not in (0.0, None) and k != "reduction"}
     described = training.pop("algorithm") + ", " + ", ".join(f"{k} {v:.6g}" for k, v in training.items())
     console.print(
         f"{len(scores):,} samples, each left out once, in {record['timings']['scoring']:.1f} s "

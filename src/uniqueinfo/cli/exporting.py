@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 if TYPE_CHECKING:
     import pandas as pd

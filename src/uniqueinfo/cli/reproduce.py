@@ -20,8 +20,8 @@ from uniqueinfo.experiments.gallery import write_gallery
 from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.experiments.runner import reproduce as run
-from uniqueinfo.plain import records
 from uniqueinfo.progress import hide
+from uniqueinfo.store.plain import records
 
 
 @dataclass(frozen=True)

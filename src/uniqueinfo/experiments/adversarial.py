@@ -18,27 +18,24 @@ import numpy as np
 import pandas as pd
 import torch
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from torch import nn
 
 from uniqueinfo.applications.adversarial import adversarial
-from uniqueinfo.applications.attacks import fgsm, pgd
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.attacked import Attack, Normalized, Photos, attack_all
+from uniqueinfo.experiments.attacks import fgsm, pgd
 from uniqueinfo.experiments.data import Dataset, Preparation, load
-from uniqueinfo.experiments.intervals import ratio_of_means
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
-from uniqueinfo.interval import Interval
 from uniqueinfo.jacobian import RandomCoordinates
-from uniqueinfo.linearized.linearization import Linearization, Probe
-from uniqueinfo.networks import LinearizedNetwork, linearize
-from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_linearization
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from uniqueinfo.linearization.linearization import Linearization, Probe
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.arrays import score_linearization
+from uniqueinfo.scoring.network import LinearizedNetwork, linearize
+from uniqueinfo.statistics.bootstrap import ratio_of_means
+from uniqueinfo.statistics.interval import Interval
+from uniqueinfo.types import Floats, Indices
 
 _EPSILON, _SHARE, _DRAWS = 0.01, 0.1, 5
 _LR, _TIME = 0.001, 1000

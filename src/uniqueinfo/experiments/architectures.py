@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import Part, Pictures, features, load
-from uniqueinfo.experiments.intervals import correlation_matrix, mean_correlation, pearson
 from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET18, RESNET34, RESNET50, Pretrained
 from uniqueinfo.experiments.runner import Claim, Request, Result, not_run
 from uniqueinfo.progress import progress
-from uniqueinfo.scoring import score_features
+from uniqueinfo.scoring.arrays import score_features
+from uniqueinfo.statistics.bootstrap import correlation_matrix, mean_correlation, pearson
 
 _LR, _STEPS, _TOP = 0.001, 1000, 10
 _RUNS = {"small": 1, "paper": 3}
@@ -65,7 +65,7 @@ def run(request: Request) -> Result:
         table=pd.DataFrame({"name": train.names, **{one.title: one.mean for one in found}}),
         figures={"architectures": _figure(found, whole, train)},
         claims=_claims(whole, heads, absent),
-        settings={"lr": _LR, "steps": _STEPS, "loss": "mean", "runs": runs, **sizes.settings()},
+        settings={"lr": _LR, "steps": _STEPS, "reduction": "mean", "runs": runs, **sizes.settings()},
         data={dataset.name: dataset.fingerprint},
         captions={
             "architectures": "Cats against dogs: correlation of functional information between networks (all layers, "

@@ -22,13 +22,12 @@ from uniqueinfo.applications.attribute import attribute
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, load
-from uniqueinfo.experiments.intervals import bootstrap
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.interval import Interval
-from uniqueinfo.networks import score
+from uniqueinfo.scoring.network import score
+from uniqueinfo.statistics.bootstrap import bootstrap
+from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.training import GradientDescent
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 _TOP = 20
 _TRAINING = GradientDescent(lr=0.002, steps=100, momentum=0.9)

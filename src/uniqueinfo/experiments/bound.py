@@ -27,19 +27,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from uniqueinfo.experiments.kept import kept
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.sgd import shuffled_sgd
-from uniqueinfo.interval import Interval
-from uniqueinfo.linearized.linearization import Linearization
+from uniqueinfo.information.smoothing import SGD
+from uniqueinfo.information.stochastic import ExpectedInformation, StochasticInformation, StochasticTraining
+from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.progress import progress
-from uniqueinfo.smoothing import SGD
-from uniqueinfo.stochastic import ExpectedInformation, StochasticInformation, StochasticTraining
+from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.training import Converged
-
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 _POINTS, _MEAN, _WIDTH = 80, 0.8, 0.8
 _LR, _BATCH, _EPOCHS = 0.1, 5, 200

@@ -22,18 +22,17 @@ from numpy.typing import NDArray
 from torch import nn
 
 from uniqueinfo.applications.redundancy import Redundancy, redundancy
-from uniqueinfo.applications.space import Points, closest_pairs
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Preparation, Prepared, emnist_cnn, load
 from uniqueinfo.experiments.data.pictures import Pixels
 from uniqueinfo.experiments.networks import mlp, paper_cnn
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.networks import linearize
-from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_features, score_linearization
+from uniqueinfo.linearization.points import Points, closest_pairs
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.arrays import score_features, score_linearization
+from uniqueinfo.scoring.network import linearize
 from uniqueinfo.training import Converged
 
-Floats = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 
 KINDS = ("exact", "noise", "shift")

@@ -16,8 +16,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from uniqueinfo.experiments.data import MNIST, Part, load
 from uniqueinfo.experiments.data.pictures import Pixels
 from uniqueinfo.experiments.networks import paper_cnn
-from uniqueinfo.files import replacing
 from uniqueinfo.progress import progress
+from uniqueinfo.store.files import replacing
 
 _BATCH, _LR = 128, 1e-3
 

@@ -15,7 +15,7 @@ from uniqueinfo.experiments.claim_tables import claim_tables, row
 from uniqueinfo.experiments.markdown import folded, table
 from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import NOT_RUN
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 _MOST_BYTES = 200_000  # of one picture in the page
 _SCALES = {

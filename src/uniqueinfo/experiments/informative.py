@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import Dataset, Part, Pictures, load
-from uniqueinfo.experiments.intervals import bootstrap, ratio_of_means, spearman
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.statistics.bootstrap import bootstrap, ratio_of_means, spearman
 
 _SHOWN = 10
 _OVERLAID = 5  # classes whose histograms can still be told apart

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import load
-from uniqueinfo.experiments.intervals import correlation_matrix, mean_correlation
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.progress import progress
+from uniqueinfo.statistics.bootstrap import correlation_matrix, mean_correlation
 
 _LR, _STEPS = 0.001, 1000
 _HEADS = {"small": 4, "paper": 10}
@@ -47,7 +47,7 @@ def run(request: Request) -> Result:
             _centred_claim(np.stack(centred), float(np.mean(spread))),
             paper.accuracy_claim("the last head", linearization, _LR, _STEPS),
         ],
-        settings={"lr": _LR, "steps": _STEPS, "loss": "mean", "heads": len(information), **sizes.settings()},
+        settings={"lr": _LR, "steps": _STEPS, "reduction": "mean", "heads": len(information), **sizes.settings()},
         data={dataset.name: dataset.fingerprint},
         captions={
             "initialization": "Cats against dogs, ResNet-18: correlation of functional information between draws of "

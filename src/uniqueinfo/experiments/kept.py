@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 Number = TypeVar("Number", bound=np.generic)
 

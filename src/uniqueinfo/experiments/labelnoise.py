@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
+
 Labels = NDArray[np.int64]
 
 NOISE, FOLDS = 0.1, 5

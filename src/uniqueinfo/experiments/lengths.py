@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import load
-from uniqueinfo.experiments.intervals import correlation_matrix, mean_correlation, pearson
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.interval import Interval
+from uniqueinfo.statistics.bootstrap import correlation_matrix, mean_correlation, pearson
+from uniqueinfo.statistics.interval import Interval
 
 _LR = 0.001
 _STEPS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
@@ -30,7 +30,7 @@ def run(request: Request) -> Result:
         table=table,
         figures={"lengths": _figure(scores)},
         claims=[*_claims(scores), paper.accuracy_claim("ResNet-18, t = 1000", linearization, _LR, 1000)],
-        settings={"lr": _LR, "steps": list(_STEPS), "loss": "mean", **sizes.settings()},
+        settings={"lr": _LR, "steps": list(_STEPS), "reduction": "mean", **sizes.settings()},
         data={dataset.name: dataset.fingerprint},
         captions={
             "lengths": "Cats against dogs, ResNet-18: correlation of functional information between lengths of "

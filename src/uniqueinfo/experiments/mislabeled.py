@@ -26,21 +26,22 @@ import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from uniqueinfo.data import as_targets
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Preparation, Prepared, features, load
-from uniqueinfo.experiments.intervals import ratio_of_means
-from uniqueinfo.experiments.labelnoise import FOLDS, NOISE, Floats, Labels, cleanlab_quality, noisy, ranking
+from uniqueinfo.experiments.labelnoise import FOLDS, NOISE, Labels, cleanlab_quality, noisy, ranking
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
-from uniqueinfo.interval import Interval
-from uniqueinfo.linearized.linearization import Linearization, Probe
-from uniqueinfo.networks import linearize
-from uniqueinfo.predictions import Predictions
-from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_linearization
+from uniqueinfo.linearization.linearization import Linearization, Probe
+from uniqueinfo.samples.samples import as_targets
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.arrays import score_linearization
+from uniqueinfo.scoring.network import linearize
+from uniqueinfo.statistics.bootstrap import ratio_of_means
+from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.training import Training
+from uniqueinfo.types import Floats
 
 _LONG = (0.001, 2_000_000)
 _PAPER = {"mnist_4v9": (0.001, 2000), "cats_dogs": (0.001, 1000), "cassava": (0.0001, 10_000)}
@@ -90,7 +91,7 @@ def run(request: Request) -> Result:
         table=table,
         figures={"information": _histograms(shown), "auroc": _curves(table)},
         claims=list(_claims(table, shown)),
-        settings={"noise": NOISE, "folds": FOLDS, "loss": "mean", "digits": _SAMPLES, "seeds": _SEEDS}
+        settings={"noise": NOISE, "folds": FOLDS, "reduction": "mean", "digits": _SAMPLES, "seeds": _SEEDS}
         | paper.SIZES[request.scale].settings()
         | {f"{name}, paper's time": f"η = {lr}, t = {steps}" for name, (lr, steps) in _PAPER.items()}
         | {"long time": "η = {}, t = {}".format(*_LONG)},

@@ -23,9 +23,9 @@ from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.jacobian import OutputSketch, RandomCoordinates
 from uniqueinfo.jacobian.guard import fingerprint
-from uniqueinfo.networks import LinearizedNetwork, linearize
-from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_linearization
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.arrays import score_linearization
+from uniqueinfo.scoring.network import LinearizedNetwork, linearize
 from uniqueinfo.training import GradientFlow
 
 

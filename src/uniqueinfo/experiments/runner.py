@@ -15,9 +15,9 @@ import pandas as pd
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.registry import EXPERIMENTS
-from uniqueinfo.files import replacing
-from uniqueinfo.plain import plain
-from uniqueinfo.scores import versions
+from uniqueinfo.scores.table import versions
+from uniqueinfo.store.files import replacing
+from uniqueinfo.store.plain import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

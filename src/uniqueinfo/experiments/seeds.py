@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
-from uniqueinfo.interval import Interval
+from uniqueinfo.statistics.interval import Interval
 
 
 def over_seeds(values: ArrayLike) -> Interval:

@@ -25,13 +25,13 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import Part, glove, load
 from uniqueinfo.experiments.data.reviews import Texts, words
-from uniqueinfo.experiments.intervals import correlation_matrix, partial, pearson, spearman
 from uniqueinfo.experiments.kept import kept
 from uniqueinfo.experiments.runner import Claim, Request, Result, not_run
-from uniqueinfo.inputs.embedding import embed
-from uniqueinfo.networks import linearize
+from uniqueinfo.runs.readers.embedding import embed
+from uniqueinfo.scoring.network import linearize
+from uniqueinfo.statistics.bootstrap import correlation_matrix, partial, pearson, spearman
+from uniqueinfo.types import Floats
 
-Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 
 _LR, _STEPS, _HIDDEN, _SHOWN = 0.003, 10_000, 2000, 3
@@ -76,7 +76,7 @@ def run(request: Request) -> Result:
         table=pd.concat([_frame(one) for one in found], ignore_index=True),
         figures={one.key: _figure(one) for one in found},
         claims=claims,
-        settings={"lr": _LR, "steps": _STEPS, "loss": "mean", "hidden": _HIDDEN, "width": vectors.width, **sizes},
+        settings={"lr": _LR, "steps": _STEPS, "reduction": "mean", "hidden": _HIDDEN, "width": vectors.width, **sizes},
         data={dataset.name: dataset.fingerprint},
         captions={one.key: _caption(one) for one in found},
     )

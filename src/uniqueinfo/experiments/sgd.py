@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from uniqueinfo.types import Floats
 
 
 def shuffled_sgd(X: Floats, y: Floats, rng: np.random.Generator, *, lr: float, batch_size: int, epochs: int) -> Floats:

@@ -20,10 +20,10 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import Dataset, Part, load
 from uniqueinfo.experiments.data.pictures import Pixels, joined
-from uniqueinfo.experiments.intervals import ratio_of_means
 from uniqueinfo.experiments.pretrained import DENSENET121, RESNET18, Pretrained
 from uniqueinfo.experiments.runner import Claim, Request, Result, not_run
 from uniqueinfo.jacobian import OutputSketch
+from uniqueinfo.statistics.bootstrap import ratio_of_means
 
 _LR, _STEPS, _SIDE, _CLASSES = 0.0001, 20_000, 32, 10
 _SHOWN = 10
@@ -101,7 +101,7 @@ def run(request: Request) -> Result:
         table=pd.concat([_frame(one) for one in found], ignore_index=True),
         figures={one.key: _figure(one) for one in found},
         claims=claims,
-        settings={"lr": _LR, "steps": _STEPS, "loss": "mean", "pixels": _SIDE, **_SIZES[request.scale]},
+        settings={"lr": _LR, "steps": _STEPS, "reduction": "mean", "pixels": _SIDE, **_SIZES[request.scale]},
         data=data,
         captions={one.key: _caption(one) for one in found},
     )

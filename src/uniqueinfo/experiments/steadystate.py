@@ -16,14 +16,13 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.linearized.linearization import Linearization, Trained
-from uniqueinfo.smoothing import SGD, Langevin, gradient_covariance
+from uniqueinfo.information.smoothing import SGD, Langevin, gradient_covariance
+from uniqueinfo.linearization.linearization import Linearization, Trained
 from uniqueinfo.training import Converged
+from uniqueinfo.types import Floats
 
-Floats = NDArray[np.float64]
 Step = Callable[[Floats], Floats]
 
 _N, _D, _DECAY, _BATCH = 200, 10, 0.05, 10

@@ -25,14 +25,13 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.subclasses import Subclasses, subclasses
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import Dataset, Part, animals, features, load
-from uniqueinfo.experiments.intervals import ratio_of_means
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
-from uniqueinfo.scores import Scores
-from uniqueinfo.scoring import score_features, score_linearization
-
-Floats = NDArray[np.float64]
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.arrays import score_features, score_linearization
+from uniqueinfo.statistics.bootstrap import ratio_of_means
+from uniqueinfo.types import Floats
 
 _LR, _STEPS = 0.0001, 10_000
 _TRAINED = {"paper's": paper.training(_LR, _STEPS), "automatic": "auto"}
@@ -114,7 +113,7 @@ def run(request: Request) -> Result:
         table=table,
         figures={"subclasses": _figure(whole, drawn, train)},
         claims=[*_carry(whole, "above 1"), _clustered(whole), *_last_claims(drawn)],
-        settings={**sizes, "cats": int((whole.animal == "cat").sum()), "lr": _LR, "time": _STEPS, "loss": "mean"},
+        settings={**sizes, "cats": int((whole.animal == "cat").sum()), "lr": _LR, "time": _STEPS, "reduction": "mean"},
         data={"pets_vs_deer": data.fingerprint},
         captions={
             "subclasses": "Information of deer, dogs and cats under the whole network; how many times the cats' share "

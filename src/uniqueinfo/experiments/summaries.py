@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uniqueinfo.applications.selection import Strategy
 from uniqueinfo.applications.summarize import curve
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.baselines.stabilized import Stride
@@ -24,10 +23,11 @@ from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Prepared, load
 from uniqueinfo.experiments.runner import Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
-from uniqueinfo.files import replacing
-from uniqueinfo.interval import Interval
-from uniqueinfo.networks import linearize
-from uniqueinfo.scoring import score_linearization
+from uniqueinfo.linearization.selection import Strategy
+from uniqueinfo.scoring.arrays import score_linearization
+from uniqueinfo.scoring.network import linearize
+from uniqueinfo.statistics.interval import Interval
+from uniqueinfo.store.files import replacing
 from uniqueinfo.training import GradientDescent, GradientFlow
 
 Network = Callable[[], nn.Module]

@@ -11,10 +11,10 @@ gradients, to outputs that differ by 0.4 % from theirs. `small` scale trains by 
 
 from __future__ import annotations
 
-from uniqueinfo.applications.selection import Strategy
 from uniqueinfo.experiments import networks, paper
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.summaries import Study, above, means, result
+from uniqueinfo.linearization.selection import Strategy
 from uniqueinfo.training import GradientDescent
 
 _ALL: tuple[Strategy, ...] = ("iterative", "bottom", "top", "random", "greedy")

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from uniqueinfo.baselines.agreement import pearson, spearman
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
-from uniqueinfo.experiments.table1_cells import Cell, Floats, compute
+from uniqueinfo.experiments.table1_cells import Cell, compute
 from uniqueinfo.experiments.table1_figure import figure
 from uniqueinfo.experiments.table1_problems import COLUMNS, RESNET50
-from uniqueinfo.interval import Interval
+from uniqueinfo.statistics.agreement import pearson, spearman
+from uniqueinfo.statistics.interval import Interval
+from uniqueinfo.types import Floats
 
 _MEASURES, _METHODS = ("weights", "predictions"), ("linearization", "both ends", "influence")
 _TIMES = {"linearization": "linearization", "both ends": "ends", "influence": "lissa"}

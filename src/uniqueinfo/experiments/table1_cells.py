@@ -22,12 +22,11 @@ from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.table1_problems import Column, Problem
-from uniqueinfo.files import replacing
-from uniqueinfo.networks import linearize
-from uniqueinfo.plain import plain
 from uniqueinfo.progress import progress as bar
-
-Floats = NDArray[np.float64]
+from uniqueinfo.scoring.network import linearize
+from uniqueinfo.store.files import replacing
+from uniqueinfo.store.plain import plain
+from uniqueinfo.types import Floats
 
 _DAMPING = 0.01
 """LiSSA's, where there is no decay."""

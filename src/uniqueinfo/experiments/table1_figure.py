@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation
 
-from uniqueinfo.baselines.agreement import pearson
 from uniqueinfo.experiments.table1_cells import Cell
+from uniqueinfo.statistics.agreement import pearson
 
 _OURS, _ENDS, _INFLUENCE = "#2a6f97", "#8ab17d", "#e07a5f"
 _MEASURES = {"weights": "weights, ½‖w − w₋ᵢ‖²", "predictions": "predictions, (1/2m) Σ‖f − f₋ᵢ‖²"}

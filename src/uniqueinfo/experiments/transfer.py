@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from torch import nn
 
-from uniqueinfo.applications.selection import Strategy
 from uniqueinfo.experiments import paper
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.summaries import Study, above, result
+from uniqueinfo.linearization.selection import Strategy
 from uniqueinfo.training import GradientDescent
 
 _PAPERS: tuple[Strategy, ...] = ("iterative", "bottom", "top", "random")

@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uniqueinfo.data import Batch
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.jacobian.shards import Plan
 from uniqueinfo.memory import as_text
-from uniqueinfo.sources import Inputs, leaves, map_leaves
+from uniqueinfo.samples.datasets import Inputs, leaves, map_leaves
+from uniqueinfo.samples.samples import Batch
 
 logger = logging.getLogger(__name__)
 

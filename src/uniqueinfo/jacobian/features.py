@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.data import Batch, Samples, as_targets
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.batching import (
     Engine,
@@ -29,7 +28,8 @@ from uniqueinfo.jacobian.batching import (
 from uniqueinfo.jacobian.shards import Entry, Index, Plan, ShardStore
 from uniqueinfo.memory import as_bytes, as_text
 from uniqueinfo.progress import progress as bar
-from uniqueinfo.sources import Arrays, Labels
+from uniqueinfo.samples.datasets import Arrays, Labels
+from uniqueinfo.samples.samples import Batch, Samples, as_targets
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.sources import Inputs, leaves, map_leaves
+from uniqueinfo.samples.datasets import Inputs, leaves, map_leaves
 
 
 def call(model: nn.Module, inputs: Inputs) -> Any:

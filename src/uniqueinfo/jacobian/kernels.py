@@ -18,7 +18,7 @@ from uniqueinfo.jacobian.network import Network
 from uniqueinfo.jacobian.outputs import OutputSketch
 from uniqueinfo.jacobian.pieces import WORKSPACE, Factors, Piece, Rows, mirror
 from uniqueinfo.progress import progress
-from uniqueinfo.sources import Inputs
+from uniqueinfo.samples.datasets import Inputs
 
 
 @dataclass(frozen=True)

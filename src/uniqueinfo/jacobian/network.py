@@ -15,9 +15,9 @@ from uniqueinfo.jacobian.generic import one_by_one, vectorized, vectorizes
 from uniqueinfo.jacobian.gradients import Gradient
 from uniqueinfo.jacobian.modules import ModuleCall, ModuleSite
 from uniqueinfo.jacobian.outputs import OutputSketch
-from uniqueinfo.jacobian.plan import RuleCall, RuleSite, make_plan
+from uniqueinfo.jacobian.routes import RuleCall, RuleSite, make_plan
 from uniqueinfo.jacobian.rules import widen
-from uniqueinfo.sources import Inputs
+from uniqueinfo.samples.datasets import Inputs
 
 Sink = Callable[[int, slice, str, Gradient], None]
 """Takes (output, samples of the batch, parameter, gradient); contributions to a parameter add up."""

@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uniqueinfo.data import Samples, as_samples, as_targets
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.batching import batch_within
-from uniqueinfo.jacobian.engine import RowEngine
 from uniqueinfo.jacobian.features import Features, compute_features
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
@@ -24,10 +21,11 @@ from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
 from uniqueinfo.jacobian.outputs import OutputSketch
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.jacobian.projections import Projection
+from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.progress import showing
-from uniqueinfo.sources import Inputs
-
-Floats = NDArray[np.float64]
+from uniqueinfo.samples.datasets import Inputs
+from uniqueinfo.samples.samples import Samples, as_samples, as_targets
+from uniqueinfo.types import Floats
 
 _BESIDE = 256 * 2**20  # a forward and backward pass of the exact kernels, whose budget leaves them out
 

@@ -18,7 +18,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import replacing
+from uniqueinfo.store.files import replacing
 
 _FORMAT = "uniqueinfo-features-1"
 _MANIFEST = "manifest.json"

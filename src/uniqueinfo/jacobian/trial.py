@@ -13,7 +13,7 @@ from torch.autograd.graph import Node
 from torch.utils._pytree import tree_leaves
 
 from uniqueinfo.jacobian.forward import call, outputs_of
-from uniqueinfo.sources import Inputs
+from uniqueinfo.samples.datasets import Inputs
 
 
 @dataclass(frozen=True)

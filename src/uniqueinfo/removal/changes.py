@@ -8,8 +8,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from uniqueinfo.removal.groups import Indices
 from uniqueinfo.removal.solve import Solution
+from uniqueinfo.types import Indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
-
-Indices = NDArray[np.intp]
+from uniqueinfo.types import Indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,18 +12,18 @@ import torch
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.information import Floats, Measures, Smoothed, measure
-from uniqueinfo.linearized.rows import slices
+from uniqueinfo.information.measures import Measures, Smoothed, measure
 from uniqueinfo.progress import progress as bar
-from uniqueinfo.rational import Rational, fit
 from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble
-from uniqueinfo.removal.groups import Bucket, Groups, Indices
+from uniqueinfo.removal.groups import Bucket, Groups
 from uniqueinfo.removal.solve import solve, solve_minimum_norm
-from uniqueinfo.training import check_stable
+from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.training.rational import Rational, fit
+from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
-    from uniqueinfo.linearized.linearization import Probe, Trained
-    from uniqueinfo.smoothing import Smoothing
+    from uniqueinfo.information.smoothing import Smoothing
+    from uniqueinfo.linearization.linearization import Probe, Trained
 
 _AFFORDABLE = 1e11  # cubed ranks, each worth about ten operations: a minute at most
 _TOLD = 0.01  # the share of smoothed information made by the floor from which on it is said
@@ -173,7 +173,7 @@ class _Way:
     def _by_training(self, rows: Tensor, residual: Tensor) -> Delta:
         """Train on the rest in the eigenbasis: H' = diag(s) − ZᵀZ has as many rows as there are coordinates."""
         values, basis = torch.linalg.eigh(torch.diag(self._system.values) - rows.transpose(1, 2) @ rows)
-        check_stable(self._training, float(values.max()), self._remaining)
+        self._training.check_stable(float(values.max()), self._remaining)
         moment = basis.transpose(1, 2) @ (self._system.moment - rows.transpose(1, 2) @ residual)
         delta = self._before - basis @ (self._system.apply(self._filter, values)[..., None] * moment)
         return Explicit(delta.transpose(1, 2))
@@ -190,10 +190,9 @@ class _Way:
 
         Interlacing bounds the rest's spectrum. Where that does not settle it, training the rest does, if it is cheap.
         """
-        rate = getattr(self._training, "lr", 0.0)
-        stable = rate < self._training.largest_stable_rate(self._system.largest, self._remaining)
+        stable = self._training.rate < self._training.largest_stable_rate(self._system.largest, self._remaining)
         if not stable and len(self._bucket.members) * self._system.rank**3 > _AFFORDABLE:
-            check_stable(self._training, self._system.largest, self._remaining)
+            self._training.check_stable(self._system.largest, self._remaining)
         return stable
 
     def _bytes_per_group(self) -> int:

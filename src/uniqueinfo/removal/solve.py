@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from uniqueinfo.linearized.eigensystem import Eigensystem
-from uniqueinfo.rational import Complexes, Rational
+from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.training.rational import Complexes, Rational
 
 _ONE = 1.5e-8
 """Half of float64's digits: a leverage closer to 1 than this is 1, and removing its sample removes a direction."""

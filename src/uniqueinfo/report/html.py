@@ -15,13 +15,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.files import replacing
-from uniqueinfo.plain import plain
 from uniqueinfo.report import svg
 from uniqueinfo.report.figures import natural
 from uniqueinfo.report.summarize import Summary, summarize
 from uniqueinfo.report.views import SampleViews, shorten
-from uniqueinfo.scores import Scores
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.store.files import replacing
+from uniqueinfo.store.plain import plain
 
 _DATA = 1_300_000  # bytes of table in the page: with everything else it stays below two million
 _ID, _CELL, _CHOICES = 120, 60, 60

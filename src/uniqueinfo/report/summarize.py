@@ -12,14 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
-from uniqueinfo.plain import records
-from uniqueinfo.predictions import Predictions
 from uniqueinfo.report import words
 from uniqueinfo.report.figures import Comparison, Concentration, Distribution, Stopping
 from uniqueinfo.report.views import SampleViews, Small, collect
-from uniqueinfo.scores import Scores
-
-Indices = NDArray[np.intp]
+from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.store.plain import records
+from uniqueinfo.types import Indices
 
 MOST_ROWS = 2000  # of the most and of the least informative samples in the page's table
 _CARDS = 16

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.io import savemat
 
-from tests.inputs import files
+from tests.runs.readers import files
 
 Bytes = NDArray[np.uint8]
 

@@ -14,8 +14,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from uniqueinfo.jacobian.forward import outputs_of
 from uniqueinfo.jacobian.peak import Peak
-from uniqueinfo.sources import Inputs, map_leaves
-from uniqueinfo.training import Loss
+from uniqueinfo.samples.datasets import Inputs, map_leaves
+from uniqueinfo.training import Reduction
 
 Kind = Literal["hessian", "gauss-newton"]
 _MOST_SAMPLES = 256  # in one pass: more brings no speed
@@ -30,7 +30,7 @@ class Curvature:
 
     >>> model = nn.Linear(2, 1, bias=False)
     >>> X, y = torch.tensor([[1.0, 0.0], [0.0, 3.0]]), torch.zeros(2, 1)
-    >>> Curvature(model, X, y, loss="sum", weight_decay=0.5).product(torch.eye(2))
+    >>> Curvature(model, X, y, reduction="sum", weight_decay=0.5).product(torch.eye(2))
     tensor([[1.5000, 0.0000],
             [0.0000, 9.5000]])
     """
@@ -41,7 +41,7 @@ class Curvature:
         inputs: Inputs,
         targets: Tensor,
         *,
-        loss: Loss = "mean",
+        reduction: Reduction = "mean",
         weight_decay: float = 0.0,
         kind: Kind = "hessian",
         memory: int = 1 << 30,
@@ -53,7 +53,7 @@ class Curvature:
         self._targets = targets.to(first)
         self.samples = len(targets)
         self.width = sum(weight.numel() for weight in self._weights.values())
-        self.unit = 1 / self.samples if loss == "mean" else 1.0
+        self.unit = 1 / self.samples if reduction == "mean" else 1.0
         """c: what a sample counts in the loss."""
         self._pull = self._hessian if kind == "hessian" else self._gauss_newton
         self._batch = self._fit(memory)

@@ -18,9 +18,8 @@ from uniqueinfo.baselines.passes import Passes, passes
 from uniqueinfo.errors import InputError
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
-from uniqueinfo.training import Loss
-
-Floats = NDArray[np.float64]
+from uniqueinfo.training import Reduction
+from uniqueinfo.types import Floats
 
 _WORKING = 2 << 30  # more brings no speed
 _COPIES = 6  # of the vectors, while they are solved for
@@ -57,7 +56,7 @@ def influence(
     val: Any = None,
     *,
     weight_decay: float = 0.0,
-    loss: Loss = "mean",
+    reduction: Reduction = "mean",
     solver: Solver | None = None,
     curvature: Kind = "hessian",
     samples: Iterable[int] | None = None,
@@ -90,7 +89,7 @@ def influence(
             model,
             given.samples.inputs(range(len(given.samples))),
             torch.from_numpy(given.samples.targets(given.outputs.shape[1])),
-            loss=loss,
+            reduction=reduction,
             weight_decay=weight_decay,
             kind=curvature,
             memory=room // 2,

@@ -10,7 +10,7 @@ from uniqueinfo.experiments.data.cifar import pets_vs_deer
 from uniqueinfo.experiments.data.dataset import Dataset, Part, split_in_two
 from uniqueinfo.experiments.data.digits import whole_mnist
 from uniqueinfo.experiments.data.pictures import Pixels
-from uniqueinfo.inputs.images import square
+from uniqueinfo.runs.readers.images import square
 
 _SIDE = 32
 

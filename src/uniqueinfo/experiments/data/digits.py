@@ -12,7 +12,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.data.dataset import Dataset, Part, split_in_two
 from uniqueinfo.experiments.data.files import arrays, find, find_all, missing
 from uniqueinfo.experiments.data.pictures import Pixels
-from uniqueinfo.inputs.arrays import idx_array as read_idx
+from uniqueinfo.runs.readers.arrays import idx_array as read_idx
 
 _IDX = {
     "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.utils.data import Dataset as TorchDataset
 
 from uniqueinfo.experiments.data.dataset import Indices, Part
-from uniqueinfo.inputs.images import open_picture, square
+from uniqueinfo.runs.readers.images import open_picture, square
 
 Bytes = NDArray[np.uint8]
 

@@ -1,0 +1,1 @@
+"""From changes to information: measures, effects, uncertainty, smoothing."""

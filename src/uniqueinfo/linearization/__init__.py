@@ -1,0 +1,1 @@
+"""The face above rows, training and removal: Linearization, Trained, Removal."""

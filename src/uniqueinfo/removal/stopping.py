@@ -1,0 +1,125 @@
+"""`training="auto"`: a stable rate, and the stopping time with the least leave-one-out error.
+
+Every sample is predicted by the training without it, for a whole grid of training times. The eigendecomposition is
+shared; a time costs only the poles of its filter.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from uniqueinfo.progress import progress
+from uniqueinfo.removal.solve import by_pole
+from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.training import GradientDescent
+from uniqueinfo.training.rational import Complexes, fit
+
+if TYPE_CHECKING:
+    from uniqueinfo.linearization.linearization import Linearization
+    from uniqueinfo.spectrum.eigensystem import Eigensystem
+
+_MOST_SAMPLES = 20_000  # leave-one-out error is an average: more samples than these only cost time
+_STEPS = np.unique(np.round(10 ** np.arange(0, 7.01, 0.25)).astype(int))
+
+
+@dataclass(frozen=True, eq=False)
+class StoppingCurve:
+    """Leave-one-out error against training time."""
+
+    lr: float
+    steps: NDArray[np.intp]
+    error: NDArray[np.float64]
+    """Mean over samples of ½‖f₋ᵢ(xᵢ) − yᵢ‖²."""
+
+    @property
+    def best(self) -> GradientDescent:
+        """The training with the least error."""
+        return GradientDescent(self.lr, int(self.steps[self.error.argmin()]))
+
+    def settings(self) -> dict[str, Any]:
+        """For the settings of scores."""
+        return {"lr": self.lr, "steps": self.steps.tolist(), "loo_loss": self.error.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The training times looked at, each with the poles of its filter and the weights it learns from all samples."""
+
+    lr: float
+    steps: NDArray[np.intp]
+    poles: Complexes
+    weights: Tensor
+    owner: Tensor  # which time each pole belongs to
+    constants: Tensor
+    learnt: Tensor  # (rank, columns × times)
+
+    @classmethod
+    def of(cls, system: Eigensystem, samples: int) -> Grid:
+        """Half of the largest stable rate, and a log grid of steps."""
+        rest = samples - 1 or samples
+        limit = GradientDescent(lr=1.0, steps=1).largest_stable_rate(system.largest, rest)
+        lr = limit / 2 if np.isfinite(limit) else 1.0
+        steps = _STEPS[: max(1, int((_STEPS * lr / rest <= system.reach).sum()))]
+        filters = [GradientDescent(lr, int(count)).filter(rest) for count in steps]
+        fits = [fit(filter, system.largest) for filter in filters]
+        poles = np.concatenate([found.poles for found in fits])
+        weights = torch.from_numpy(np.concatenate([found.weights for found in fits])).to(system.values.device)
+        weights = torch.where(weights.new_tensor(poles.imag == 0, dtype=torch.bool), weights, 2 * weights)
+        owner = torch.from_numpy(np.repeat(np.arange(len(fits)), [len(found.poles) for found in fits]))
+        constants = torch.tensor([found.constant for found in fits], dtype=torch.float64, device=system.values.device)
+        learnt = torch.stack([system.apply(filter)[:, None] * system.moment for filter in filters], dim=-1).flatten(1)
+        return cls(lr, steps, poles, weights, owner, constants, learnt)
+
+    def bytes_per_sample(self, rank: int, rows: int, columns: int) -> int:
+        """What looking at one more sample takes."""
+        return 16 * (rank * rows + len(self.poles) * rows * (rows + 3 * columns))
+
+    def error(self, system: Eigensystem, left: Tensor, residual: Tensor) -> Tensor:
+        """Σ ½‖f₋ᵢ(xᵢ) − yᵢ‖² over samples with these rows and residuals, for every time."""
+        right = system.right(left)
+        _, own = by_pole(system, self.poles, left, residual)
+        moved = (right @ (right.transpose(1, 2) @ residual))[..., None] * self.constants
+        moved = moved.index_add(3, self.owner.to(left.device), (own * self.weights).real)
+        fitted = (right @ self.learnt).reshape(*residual.shape, len(self.constants))
+        total: Tensor = (fitted - moved - residual[..., None]).square().sum(dim=(0, 1, 2)) / 2
+        return total
+
+    def curve(self, error: Tensor) -> StoppingCurve:
+        """From the mean error of every time."""
+        return StoppingCurve(self.lr, self.steps, error.cpu().numpy())
+
+
+def stopping_curve(linearization: Linearization) -> StoppingCurve:
+    """Half of the largest stable rate, and the leave-one-out error over a log grid of steps."""
+    system, chosen = linearization.system, looked_at(linearization.samples)
+    grid = Grid.of(system, linearization.samples)
+    total = torch.zeros_like(grid.constants)
+    each = grid.bytes_per_sample(system.rank, *linearization.residual.shape[1:])
+    with progress("Stopping time", len(chosen)) as advance:
+        for part in slices(len(chosen), each):
+            left = system.left(chosen[part])
+            residual = linearization.residual[torch.from_numpy(chosen[part]).to(left.device)]
+            total += grid.error(system, left, residual)
+            advance(part.stop - part.start)
+    curve = grid.curve(total / len(chosen))
+    if len(curve.steps) < len(_STEPS) and curve.error.argmin() == len(curve.steps) - 1:
+        warnings.warn(
+            f"training longer than {curve.steps[-1]:,} steps looks still better, but reaches directions that the "
+            "sketch does not keep: keep more of them (sketch=…) to look further.",
+            stacklevel=2,
+        )
+    return curve
+
+
+def looked_at(samples: int) -> NDArray[np.intp]:
+    """The samples whose error is averaged: all, or as many as settle it."""
+    if samples <= _MOST_SAMPLES:
+        return np.arange(samples)
+    return np.sort(np.random.default_rng(0).choice(samples, _MOST_SAMPLES, replace=False))

@@ -1,0 +1,1 @@
+"""Runs of the command line: the job, its folder, readers of files, models by name, the page."""

@@ -1,0 +1,77 @@
+"""Labels as they stand in a file → classes or numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.runs.readers.data import Task
+
+
+def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
+    """Floats for regression, integers or strings for classes.
+
+    >>> as_task(Path("t.csv"), np.array([1, 2]), "regression"), as_task(Path("t.csv"), np.array([1.0, 2.0]), "classes")
+    (array([1., 2.]), array([1, 2]))
+    """
+    if labels.dtype.kind == "O":
+        labels = labels.astype(str)
+    if labels.dtype.kind in "US":
+        if task == "regression":
+            raise InputError(f"{where}: the label {labels[0]!r} is not a number, as --task regression needs")
+        return labels
+    if labels.dtype.kind not in "buif":
+        raise InputError(f"{where}: labels are {labels.dtype}; give names or integers for classes, or numbers")
+    if labels.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(labels.reshape(len(labels), -1)).all(axis=1))
+        if len(bad):
+            raise InputError(f"{where}: row {bad[0]} (counted from 0) has no label; fill it in or drop the row")
+    if task == "regression":
+        return labels.astype(np.float64)
+    if labels.dtype.kind == "f" and task == "classes":
+        whole = labels.astype(np.int64)
+        if (whole != labels).any():
+            first = int(np.argmax(whole != labels))
+            raise InputError(f"{where}: label {labels[first]} of row {first} is no class; drop --task classes")
+        return whole
+    return labels
+
+
+def check_training_labels(where: Path, labels: NDArray[Any] | None) -> None:
+    """Refuse labels that there is nothing to learn from."""
+    if labels is None:
+        raise InputError(f"{where}: the training samples have no labels; name their column with --label")
+    if labels.dtype.kind == "f":
+        return
+    classes = np.unique(labels)
+    if len(classes) == 1:
+        raise InputError(f"{where}: all {len(labels)} samples are of class {classes[0]}; add samples of another class")
+    if len(classes) > 20 and len(classes) > len(labels) / 2:
+        raise InputError(
+            f"{where}: the label has {len(classes)} different values in {len(labels)} samples, which are no classes; "
+            "say --task regression if it is a number to predict, or name another --label"
+        )
+
+
+def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any]) -> None:
+    """Refuse validation labels that training knows nothing of."""
+    if labels is None:
+        return
+    if (labels.dtype.kind == "f") != (train.dtype.kind == "f"):
+        raise InputError(
+            f"{where}: labels are {labels.dtype} and those of the training data {train.dtype}; say what they are "
+            "with --task classes or --task regression"
+        )
+    if labels.dtype.kind == "f":
+        return
+    classes = np.unique(train)
+    strange = np.flatnonzero(~np.isin(labels.astype(str), classes.astype(str)))
+    if len(strange):
+        raise InputError(
+            f"{where}: sample {strange[0]} has label {str(labels[strange[0]])!r}, which no training sample has "
+            f"({', '.join(map(str, classes[:5]))}{', …' if len(classes) > 5 else ''}); mend it or leave it out"
+        )

@@ -1,0 +1,1 @@
+"""What users hand over → samples by index, with ids, labels and targets; their order is kept, always."""

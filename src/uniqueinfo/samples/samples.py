@@ -1,0 +1,265 @@
+"""What a user hands over → samples by index, always in the order of the data set."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.samples.datasets import (
+    Array,
+    Arrays,
+    Inputs,
+    Items,
+    Labels,
+    as_labels,
+    from_loader,
+    is_hugging_face,
+    leaves,
+    map_leaves,
+    same_randomness,
+    split,
+)
+
+_CHUNK = 256  # samples read at once where no memory budget is known
+_ASKED_TWICE = 16  # a flip with even odds goes unnoticed once in 2¹⁶ data sets
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """A few samples, collated: what the network is called with, and their labels if there are any."""
+
+    inputs: Inputs
+    labels: Labels
+
+    def digest(self) -> str:
+        """SHA-256 over names, shapes, dtypes and contents."""
+        sha = hashlib.sha256()
+        labels = {} if self.labels is None else {"label": torch.from_numpy(self.labels)}
+        for name, leaf in (leaves(self.inputs) | labels).items():
+            sha.update(f"{name} {leaf.dtype} {tuple(leaf.shape)}\n".encode())
+            sha.update(leaf.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        return sha.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples by index, in the order of the data set; made by `as_samples`.
+
+    `ids` are the data set's own indices unless given: they differ from 0…n−1 where a loader serves a subset.
+    """
+
+    ids: NDArray[Any]
+    source: Arrays | Items
+    device: torch.device | None
+    dtype: torch.dtype | None
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def batches(self, indices: Iterable[Sequence[int]], *, workers: bool = True) -> Iterator[Batch]:
+        """One checked batch for each list of indices; the loader's workers, if any, read ahead."""
+        lists = [list(chosen) for chosen in indices]
+        for chosen, (inputs, labels) in zip(lists, self.source.batches(lists, workers=workers), strict=True):
+            ids = self.ids[chosen]
+            for name, leaf in leaves(inputs).items():
+                if len(leaf) != len(chosen):
+                    raise InputError(f"{name}: {len(leaf)} in a batch of {len(chosen)} samples")
+                _check_finite(name, leaf, ids)
+            if labels is not None:
+                _check_finite("the target", torch.from_numpy(labels), ids)
+            yield Batch(map_leaves(inputs, self._place), labels)
+
+    def read(self, indices: Sequence[int]) -> Batch:
+        """The samples at these indices as one batch."""
+        (batch,) = self.batches([indices], workers=False)
+        return batch
+
+    def inputs(self, indices: Sequence[int]) -> Inputs:
+        """What the network is called with for these indices."""
+        return self.read(indices).inputs
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Raw labels (n,) or (n, columns), None if there are none. Reads a data set once through."""
+        if isinstance(self.source, Arrays):
+            return self.source.labels
+        parts = [batch.labels for batch in self.batches(self._chunks())]
+        return None if parts[0] is None else np.concatenate(parts)  # type: ignore[arg-type]
+
+    def targets(self, outputs: int) -> NDArray[np.float64]:
+        """What the outputs are trained towards, (n, outputs)."""
+        if self.labels is None:
+            raise InputError("these samples have no labels: hand over (inputs, labels)")
+        return as_targets(self.labels, outputs, ids=list(self.ids))
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all samples, in their order."""
+        sha = hashlib.sha256()
+        for batch in self.batches(self._chunks()):
+            sha.update(batch.digest().encode())
+        return sha.hexdigest()
+
+    def _place(self, _: str, leaf: Tensor) -> Tensor:
+        return leaf.to(device=self.device, dtype=self.dtype if leaf.is_floating_point() else None)
+
+    def _chunks(self) -> list[range]:
+        return [range(a, min(a + _CHUNK, len(self))) for a in range(0, len(self), _CHUNK)]
+
+
+def as_samples(
+    data: Any,
+    *,
+    ids: ArrayLike | None = None,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype | None = None,
+) -> Samples:
+    """Index what a user hands over; inputs go to `device`, floating ones to `dtype`, when they are read.
+
+    - a map-style Dataset (or list) of `(inputs, label)`, of dicts with a label column, or of inputs alone;
+    - a DataLoader: its data set in the data set's order, with its collate function and its workers;
+    - a Hugging Face dataset, the label in a column `label`, `labels` or `y`, every other column an input;
+    - arrays: `(X, y)`, `(X, None)`, `X`, or a dict of columns. `X`: an array, a tuple or a dict of arrays.
+
+    >>> samples = as_samples((np.eye(3), [2, 0, 1]))
+    >>> samples.targets(3).argmax(axis=1).tolist()
+    [2, 0, 1]
+    """
+    source = _source(data)
+    if len(source) == 0:
+        raise InputError("the data set is empty")
+    own = source.order if isinstance(source, Items) else np.arange(len(source))
+    names = own if ids is None else np.asarray(ids)
+    if names.shape != (len(source),):
+        raise InputError(f"{names.shape} ids for {len(source)} samples: give one for each")
+    samples = Samples(names, source, None if device is None else torch.device(device), dtype)
+    if isinstance(source, Arrays):
+        for _ in samples.batches(samples._chunks()):  # finds what is not finite before the long work starts
+            pass
+    else:
+        _check_repeatable(samples)
+    return samples
+
+
+def as_targets(labels: ArrayLike, outputs: int, ids: Sequence[object] | None = None) -> NDArray[np.float64]:
+    """Targets (n, outputs): integer labels are classes, floats are regression; `ids` name samples in errors.
+
+    >>> as_targets([0.5, -2.0], outputs=1).tolist()
+    [[0.5], [-2.0]]
+    """
+    labels = np.asarray(labels)
+    if labels.dtype.kind in "bui":
+        return one_hot(labels, outputs, ids)
+    if labels.dtype.kind != "f":
+        raise InputError(f"labels are {labels.dtype}: give integers for classes or floats for regression")
+    columns = labels.reshape(len(labels), -1)
+    if columns.shape[1] != outputs:
+        raise InputError(
+            f"float targets of shape {labels.shape} do not fit a network of {outputs} outputs: "
+            f"give ({len(labels)}, {outputs}) floats for regression, or integers for classes"
+        )
+    finite = np.isfinite(columns).all(axis=1)
+    if not finite.all():
+        first = int(np.argmin(finite))
+        raise InputError(f"the target of sample {_name(first, ids)} is not finite: mend it or leave it out")
+    return columns.astype(np.float64)
+
+
+def one_hot(labels: ArrayLike, outputs: int, ids: Sequence[object] | None = None) -> NDArray[np.float64]:
+    """Class c of `outputs` → 1 in column c, 0 elsewhere; with one output, class 0 or 1 itself.
+
+    >>> one_hot([2, 0], outputs=3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    >>> one_hot([1, 0], outputs=1).tolist()
+    [[1.0], [0.0]]
+    """
+    labels = np.asarray(labels)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or labels.dtype.kind not in "bui":
+        raise InputError(
+            f"class labels must be one integer for each sample, not {labels.dtype} of shape {labels.shape}; "
+            "give targets of several columns as floats"
+        )
+    classes = max(outputs, 2)
+    outside = (labels < 0) | (labels >= classes)
+    if outside.any():
+        first = int(np.argmax(outside))
+        held = "one output holds the classes 0 and 1" if outputs == 1 else f"the network has {outputs} outputs"
+        raise InputError(
+            f"label {labels[first]} of sample {_name(first, ids)} is outside 0…{classes - 1}: {held}. "
+            "Number the classes from 0, or give floats for regression"
+        )
+    if outputs == 1:
+        return labels.astype(np.float64)[:, None]
+    targets = np.zeros((len(labels), outputs))
+    targets[np.arange(len(labels)), labels.astype(np.intp)] = 1.0
+    return targets
+
+
+def _name(position: int, ids: Sequence[object] | None) -> object:
+    return position if ids is None else ids[position]
+
+
+def _source(data: Any) -> Arrays | Items:
+    if isinstance(data, DataLoader):
+        return from_loader(data)
+    if isinstance(data, IterableDataset) or is_hugging_face(data, "IterableDataset"):
+        raise InputError("an iterable data set has no order to give scores in: hand over a map-style data set")
+    if is_hugging_face(data, "DatasetDict"):
+        raise InputError(f"this holds several data sets: choose one of {sorted(data)}")
+    if is_hugging_face(data, "Dataset"):
+        if data.format["type"] not in ("torch", "numpy", "custom"):
+            data = data.with_format("torch", columns=data.format["columns"])
+        return Items(data, np.arange(len(data)), lone_column=True)
+    if isinstance(data, tuple | Mapping) or _is_array(data):
+        return _arrays(*split(data))
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, str | bytes):
+        return Items(data, np.arange(len(data)))
+    raise InputError(
+        f"{type(data).__name__} is not a data set: hand over a torch Dataset of (x, y), a pair of arrays, "
+        "a DataLoader or a Hugging Face dataset"
+    )
+
+
+def _arrays(inputs: Any, labels: Any) -> Arrays:
+    inputs, labels = map_leaves(inputs, _as_array), as_labels(labels)
+    sizes = {name: len(array) for name, array in leaves(inputs).items()}
+    sizes |= {} if labels is None else {"label": len(labels)}
+    if len(set(sizes.values())) > 1:
+        raise InputError(f"inputs and labels differ in length: {sizes}")
+    return Arrays(inputs, labels)
+
+
+def _as_array(name: str, data: Any) -> Array:
+    if not _is_array(data) or data.ndim == 0:
+        raise InputError(f"{name} is {type(data).__name__}, not an array with one sample in each row")
+    return data if isinstance(data, Tensor) else np.asarray(data)
+
+
+def _is_array(data: Any) -> bool:
+    return isinstance(data, Tensor) or hasattr(data, "__array__")
+
+
+def _check_finite(name: str, leaf: Tensor, ids: NDArray[Any]) -> None:
+    if leaf.is_floating_point() and not (finite := leaf.isfinite()).all():
+        first = int((~finite).reshape(len(leaf), -1).any(dim=1).int().argmax())
+        raise InputError(f"{name} of sample {ids[first]} is not finite: mend it or leave it out")
+
+
+def _check_repeatable(samples: Samples) -> None:
+    some = np.unique(np.linspace(0, len(samples) - 1, _ASKED_TWICE).astype(int)).tolist()
+    with same_randomness():
+        for index in some:
+            if samples.read([index]).digest() != samples.read([index]).digest():
+                raise InputError(
+                    f"sample {samples.ids[index]} is something else the second time it is asked: "
+                    "switch random augmentation off, for a score belongs to one fixed sample"
+                )

@@ -1,0 +1,91 @@
+"""Leave-one-out outputs read as classes: what the network trained without a sample says about it.
+
+Trained with squared error towards 0 and 1, outputs estimate the probabilities of the classes, so the nearest point of
+the simplex is read as probabilities, and the margin stays on the outputs' own scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uniqueinfo.types import Floats
+
+if TYPE_CHECKING:
+    from uniqueinfo.scores.table import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Given and predicted classes of every training sample, as numbers into `names`."""
+
+    names: tuple[str, ...]
+    given: NDArray[np.intp]
+    predicted: NDArray[np.intp]
+    probability: Floats
+    """Of every class, (n, classes)."""
+    margin: Floats
+    """Output of the given class minus the largest other one: negative where the rest of the data contradicts it."""
+
+    @property
+    def confidence(self) -> Floats:
+        """The probability of the predicted class."""
+        found: Floats = np.take_along_axis(self.probability, self.predicted[:, None], axis=1)[:, 0]
+        return found
+
+    @classmethod
+    def of(cls, scores: Scores) -> Predictions | None:
+        """None where the targets are no classes: regression, or outputs that were mixed.
+
+        >>> from uniqueinfo.scores.table import Scores
+        >>> scores = Scores(weight=np.ones(2), functional=None, value=None, loo_outputs=np.array([[0.9], [0.8]]),
+        ...                 outputs=np.zeros((2, 1)), targets=np.array([[0.0], [1.0]]), labels=np.array([0, 1]))
+        >>> found = Predictions.of(scores)
+        >>> found.predicted, found.margin
+        (array([1, 1]), array([-0.8,  0.6]))
+        """
+        if scores.labels is None or scores.labels.dtype.kind == "f" or not _is_one_hot(scores.targets):
+            return None
+        outputs, targets = _one_per_class(scores.loo_outputs), _one_per_class(scores.targets)
+        given = targets.argmax(axis=1)
+        own = np.take_along_axis(outputs, given[:, None], axis=1)[:, 0]
+        others = outputs.copy()
+        np.put_along_axis(others, given[:, None], -np.inf, axis=1)
+        names = _names(scores.settings.get("classes"), outputs.shape[1])
+        return cls(names, given, outputs.argmax(axis=1), on_simplex(outputs), own - others.max(axis=1))
+
+
+def on_simplex(points: Floats) -> Floats:
+    """The nearest probabilities: max(x − τ, 0), with the τ at which they add up to one.
+
+    >>> on_simplex(np.array([[0.2, 0.8], [-1.0, 3.0], [1.0, 1.0]]))
+    array([[0.2, 0.8],
+           [0. , 1. ],
+           [0.5, 0.5]])
+    """
+    falling = -np.sort(-points, axis=1)
+    excess = (falling.cumsum(axis=1) - 1) / np.arange(1, points.shape[1] + 1)
+    last = (falling > excess).sum(axis=1) - 1
+    found: Floats = np.maximum(points - np.take_along_axis(excess, last[:, None], axis=1), 0)
+    return found
+
+
+def _one_per_class(outputs: Floats) -> Floats:
+    """Two classes that share one output, as two: 1 − f and f."""
+    return np.column_stack([1 - outputs, outputs]) if outputs.shape[1] == 1 else outputs
+
+
+def _is_one_hot(targets: Floats) -> bool:
+    zero_or_one = bool(((targets == 0) | (targets == 1)).all())
+    return zero_or_one and (targets.shape[1] == 1 or bool((targets.sum(axis=1) == 1).all()))
+
+
+def _names(classes: Sequence[object] | None, count: int) -> tuple[str, ...]:
+    """As the settings name them, one for each output; else their numbers."""
+    if classes is None or len(classes) != count:
+        return tuple(str(number) for number in range(count))
+    return tuple(str(name) for name in classes)

@@ -1,0 +1,1 @@
+"""From arrays or a network to scores: one driver over partitions; engines: this process, Dask."""

@@ -1,0 +1,161 @@
+"""The engine that runs on a Dask cluster: one that is there, or one made on this machine for the while."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeVar
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.scoring.engine import Session, Task
+from uniqueinfo.scoring.sources import Piece, Sources
+from uniqueinfo.scoring.sums import Sums, sum_of
+from uniqueinfo.scoring.tree import tree
+
+Result = TypeVar("Result")
+
+_PATIENCE = 60  # seconds until a cluster must have a worker
+_AHEAD = 2  # partitions in flight for each worker: one at work, one to go on with
+_KEPT = {"MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**28}  # bytes, read by the C library
+_REDUCTIONS = 5  # times that every worker may be lost before giving up
+
+
+@dataclass(frozen=True)
+class DaskEngine:
+    """A scheduler by its address (or a `distributed.Client`); None makes a cluster of processes on this machine.
+
+    The samples, with the network or the arrays they are made of, are sent to every worker once; arrays in files are
+    opened by the workers themselves, where they must lie under the same path. What a worker that dies was doing is
+    done by others; where all die, everything is sent again.
+    """
+
+    scheduler: Any = None
+    workers: int | None = None
+    """Processes of a cluster made here; one for each core when not given."""
+
+    @contextmanager
+    def open(self, sources: Sources) -> Iterator[Session]:
+        """Connect."""
+        try:
+            distributed: Any = import_module("distributed")
+        except ImportError as missing:
+            raise InputError(
+                "engine: Dask is not installed; pip install uniqueinfo[dask] brings it, or choose the engine local"
+            ) from missing
+        with ExitStack() as stack:
+            if isinstance(self.scheduler, distributed.Client):
+                client = self.scheduler
+            elif self.scheduler is not None:
+                client = stack.enter_context(_connected(distributed, self.scheduler))
+            else:
+                client = stack.enter_context(local_client(self.workers or os.cpu_count() or 1))
+            try:
+                client.wait_for_workers(1, timeout=_PATIENCE)
+            except TimeoutError as alone:
+                raise InputError(
+                    f"scheduler: {client.scheduler.address} has had no worker for {_PATIENCE} s; start some with "
+                    "dask worker ADDRESS"
+                ) from alone
+            yield _Cluster(client, sources)
+
+
+@contextmanager
+def local_client(workers: int) -> Iterator[Any]:
+    """Of a cluster of processes on this machine, of one thread each: the workers are the parallelism.
+
+    Dask has its workers give back freed memory at once, which the next product then takes again, page by page; these
+    keep what a partition needs. Results come straight from them, not by way of the scheduler.
+    """
+    dask, distributed = import_module("dask"), import_module("distributed")
+    kept = {f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in _KEPT.items()}
+    how = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with (
+        dask.config.set(kept),
+        distributed.LocalCluster(**how) as cluster,
+        distributed.Client(cluster, direct_to_workers=True) as client,
+    ):
+        yield client
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    try:
+        return distributed.Client(address)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"scheduler: cannot be reached at {address!r} ({error}); dask scheduler prints its address when it starts"
+        ) from error
+
+
+@dataclass(eq=False)
+class _Cluster:
+    client: Any
+    sources: Sources
+    _sent: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """Values, held so that their ids stay theirs, and the handles on them."""
+
+    def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
+        def submit(pieces: Sequence[Piece]) -> Any:
+            sources = self._everywhere(self.sources)
+            return tree(pieces, lambda piece: self._task(sum_of, sources, piece), lambda a, b: self._task(_add, a, b))
+
+        largest = max((len(pieces) for pieces in groups.values()), default=1)
+        return self._stream(submit, groups, largest)
+
+    def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
+        def submit(piece: Piece) -> Any:
+            return self._task(task, self._everywhere(self.sources), self._everywhere(shared), piece)
+
+        return self._stream(submit, pieces, 1)
+
+    def _stream(self, submit: Callable[[Any], Any], items: Mapping[int, Any], each: int) -> Iterator[tuple[int, Any]]:
+        """Results as they come in; no more in flight than keep the workers busy, so that none hold many results."""
+        distributed: Any = import_module("distributed")
+        waiting, losses = list(items)[::-1], 0
+        flying: dict[Any, int] = {}
+        finished = distributed.as_completed()
+
+        def fill() -> None:
+            workers = max(1, len(self.client.nthreads()))
+            while waiting and len(flying) < max(2, -(-_AHEAD * workers // each)):
+                number = waiting.pop()
+                future = submit(items[number])
+                flying[future] = number
+                finished.add(future)
+
+        fill()
+        while flying:
+            future = next(finished)
+            number = flying.pop(future)
+            try:
+                result = future.result()
+            except distributed.CancelledError:  # nobody holds what was sent any more
+                losses += 1
+                if losses > _REDUCTIONS:
+                    raise
+                waiting += [number, *flying.values()]
+                flying.clear()
+                self._sent.clear()
+                finished = distributed.as_completed()
+                self.client.wait_for_workers(1, timeout=_PATIENCE)
+            else:
+                yield number, result
+            del future
+            fill()
+
+    def _task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False)
+
+    def _everywhere(self, value: Any) -> Any:
+        """A handle on a value that every worker holds."""
+        if value is None:
+            return None
+        if id(value) not in self._sent:
+            self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+        return self._sent[id(value)][1]
+
+
+def _add(left: Sums, right: Sums) -> Sums:
+    return left + right

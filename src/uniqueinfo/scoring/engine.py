@@ -1,0 +1,77 @@
+"""The face of an engine, and the one that runs in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.scoring.sources import Piece, Sources
+from uniqueinfo.scoring.sums import Sums, sum_of
+from uniqueinfo.scoring.tree import tree
+
+Result = TypeVar("Result")
+
+Task = Callable[[Any, Any, Any], Result]
+"""(sources, shared, piece) → result: a function of a module, so that it can be sent to other processes."""
+
+
+class Session(Protocol):
+    """An engine with samples in its hands, which every worker is sent once."""
+
+    def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
+        """The sums of each group of pieces, as they come in; within a group they are added by `tree`."""
+
+    def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
+        """`task(sources, shared, piece)` of every piece, as they come in; every worker is sent `shared` once."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Where partitions are worked on."""
+
+    def open(self, sources: Sources) -> AbstractContextManager[Session]:
+        """Make ready to work on these samples."""
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """This process: one partition after the other."""
+
+    def open(self, sources: Sources) -> AbstractContextManager[Session]:
+        """Nothing to make ready."""
+        return nullcontext(_Here(sources))
+
+
+@dataclass(frozen=True, eq=False)
+class _Here:
+    sources: Sources
+
+    def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
+        for number, pieces in groups.items():
+            yield number, tree(pieces, lambda piece: sum_of(self.sources, piece), Sums.__add__)
+
+    def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
+        for number, piece in pieces.items():
+            yield number, task(self.sources, shared, piece)
+
+
+def as_engine(engine: Engine | str | None, scheduler: str | None = None) -> Engine:
+    """An engine by its name, `"local"` or `"dask"`; None is this process.
+
+    >>> as_engine("local")
+    LocalEngine()
+    """
+    from uniqueinfo.scoring.cluster import DaskEngine
+
+    if engine == "dask":
+        return DaskEngine(scheduler)
+    if scheduler is not None:
+        raise InputError(f'scheduler: only the engine "dask" has one, and the engine here is {engine!r}')
+    if engine is None or engine == "local":
+        return LocalEngine()
+    if isinstance(engine, Engine) and not isinstance(engine, str):
+        return engine
+    raise InputError(f'engine: expected "local", "dask" or an engine, got {engine!r}')

@@ -1,0 +1,1 @@
+"""Figures with intervals: bootstraps and correlations."""

@@ -1,0 +1,21 @@
+"""Training algorithms, each of them a spectral filter; filters over poles."""
+
+from uniqueinfo.training.algorithm import Filter, Reduction, Training, check_positive, trainings
+from uniqueinfo.training.converged import Converged, ConvergedFilter
+from uniqueinfo.training.descent import DescentFilter, GradientDescent, MomentumFilter
+from uniqueinfo.training.flow import FlowFilter, GradientFlow
+
+__all__ = [
+    "Converged",
+    "ConvergedFilter",
+    "DescentFilter",
+    "Filter",
+    "FlowFilter",
+    "GradientDescent",
+    "GradientFlow",
+    "MomentumFilter",
+    "Reduction",
+    "Training",
+    "check_positive",
+    "trainings",
+]

@@ -1,0 +1,69 @@
+"""Gradient flow: descent in the limit of small steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from uniqueinfo.training.algorithm import (
+    Filter,
+    Reduction,
+    Training,
+    check_not_negative,
+    check_positive,
+    check_reduction,
+    per_sum,
+)
+from uniqueinfo.types import Floats
+
+
+@dataclass(frozen=True)
+class FlowFilter:
+    """φ(z) = (1 − e^{−τ(z+λ)}) / (z+λ) with τ the rate times the time.
+
+    >>> FlowFilter(horizon=2.0, decay=0.0)(np.array([0.0, 1e-9, 1e9]))
+    array([2.e+00, 2.e+00, 1.e-09])
+    """
+
+    horizon: float
+    decay: float
+
+    def __call__(self, z: Floats) -> Floats:
+        """φ(z)."""
+        y = z + self.decay
+        return np.divide(-np.expm1(-self.horizon * y), y, out=np.full_like(y, self.horizon), where=y > 0)
+
+
+@dataclass(frozen=True)
+class GradientFlow(Training):
+    """Gradient descent in the limit of small steps, for a time (counted in steps of size lr).
+
+    >>> GradientFlow(lr=0.1, time=50.0, reduction="sum").filter(samples=10)
+    FlowFilter(horizon=5.0, decay=0.0)
+    """
+
+    name: ClassVar[str] = "flow"
+    options: ClassVar[dict[str, str]] = {"lr": "lr", "steps": "time", "weight_decay": "weight_decay"}
+
+    lr: float
+    time: float
+    weight_decay: float = 0.0
+    reduction: Reduction = "mean"
+
+    def __post_init__(self) -> None:
+        check_positive(self, "lr", self.lr)
+        check_positive(self, "time", self.time)
+        check_not_negative(self, "weight_decay", self.weight_decay)
+        check_reduction(self, self.reduction)
+
+    def filter(self, samples: int) -> Filter:
+        """The filter of this time on this many samples."""
+        rate, decay = per_sum(self.reduction, samples, self.lr, self.weight_decay)
+        return FlowFilter(rate * self.time, decay)
+
+    @property
+    def length(self) -> float:
+        """The time."""
+        return self.time

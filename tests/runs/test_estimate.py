@@ -1,0 +1,36 @@
+"""What a plan says about the form that is chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uniqueinfo.runs.estimate import Plan, plan
+from uniqueinfo.runs.job import Job
+from uniqueinfo.runs.models import ModelChoice
+from uniqueinfo.spectrum import choice
+
+
+def planned(folder: Path) -> Plan:
+    """A linear model on 96 training and 24 validation samples of 80 features (81 columns with the intercept)."""
+    rng = np.random.default_rng(0)
+    np.savez(folder / "a.npz", X=rng.normal(size=(120, 80)), y=rng.integers(0, 2, 120))
+    return plan(Job(folder / "a.npz", ModelChoice("linear")).prepare())
+
+
+def test_it_says_which_side_is_the_smaller(tmp_path: Path) -> None:
+    said = planned(tmp_path).lines()
+    assert said["form"] == "primal: eigenvalues of a 81 × 81 matrix"
+    assert said["reason"] == "96 rows (nk) and 81 columns (D): the fewer are the columns"
+
+
+def test_it_says_why_a_sketch_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = planned(tmp_path)
+    monkeypatch.setattr(choice, "LARGEST", 50)
+    monkeypatch.setattr(choice, "DIRECTIONS", 40)
+    found = planned(tmp_path)
+    assert (whole.form, found.form, found.side) == ("primal", "sketch", 40)
+    assert "96 rows (nk) and 81 columns (D): both are more than 50, so 40 directions" in found.lines()["reason"]
+    assert "estimate of its error" in found.lines()["reason"]

@@ -1,0 +1,81 @@
+"""Runs that are killed: `python -m tests.scoring.killing KIND FOLDER`, where KIND is features or network.
+
+At every file that a run writes it is killed once, as it is about to take its place or as soon as it has; then the same
+call is made again. Prints, for each, whether it ended with the bytes of a run that was let alone. Forked before
+anything has threads, so that torch is imported once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import uniqueinfo as ui
+import uniqueinfo.scores.stored
+import uniqueinfo.scoring.rows
+import uniqueinfo.scoring.stream
+import uniqueinfo.scoring.streams  # these here, that no child has to
+from tests.scoring.problems import contents, features, images, network
+from uniqueinfo.scoring import cut
+
+
+def run(kind: str, out: Path) -> None:
+    cut._WHOLE = 32 * 1024
+    torch.set_num_threads(1)
+    if kind == "features":
+        (X, y), (X_val, y_val) = features(), features(40, seed=1)
+        ui.score_features(X, y, X_val, y_val, training=ui.Converged(0.1), out=out)
+    else:
+        everything = ui.RandomCoordinates(10_000)
+        train, val = images(40), images(20, seed=1)
+        ui.score(network(), train, val, training=ui.Converged(0.1), projection=everything, out=out, keep=True)
+
+
+def in_a_child(kind: str, out: Path, moment: int = 0) -> bool:
+    """Whether the run came to its end; at the given moment it is killed."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 (the child ends here)
+    written, replace = count(1), Path.replace
+
+    def counted(self: Path, target: Any) -> Path:
+        now = next(written) == moment
+        if now and moment % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        found = replace(self, target)
+        if now:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+    Path.replace = counted  # type: ignore[method-assign, assignment]
+    code = 1
+    try:
+        run(kind, out)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def main(kind: str, folder: Path) -> None:
+    assert in_a_child(kind, folder / "whole")
+    wanted, found = contents(folder / "whole"), []
+    for moment in count(1):
+        out = folder / "killed"
+        if in_a_child(kind, out, moment):
+            break  # there are no more files than this
+        found.append(in_a_child(kind, out) and contents(out) == wanted)
+        shutil.rmtree(out)
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

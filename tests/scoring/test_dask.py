@@ -1,0 +1,130 @@
+"""The same on a real cluster of processes, which may lose a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import uniqueinfo as ui
+from tests.scoring.problems import contents, features, images, largest_difference, network
+from uniqueinfo.errors import InputError
+from uniqueinfo.scoring import stream
+from uniqueinfo.scoring.cluster import DaskEngine
+from uniqueinfo.scoring.sums import Sums
+
+pytestmark = pytest.mark.slow
+dask: Any = pytest.importorskip("dask")
+distributed: Any = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Two processes; importing torch in them takes longer than all tests together."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+def test_features_score_the_same(client: Any, tmp_path: Path) -> None:
+    (X, y), (X_val, y_val) = features(), features(40, seed=1)
+    common: dict[str, Any] = {"training": ui.GradientFlow(0.1, 50.0)}
+    ui.score_features(X, y, X_val, y_val, out=tmp_path / "local", **common)
+    ui.score_features(X, y, X_val, y_val, out=tmp_path / "dask", engine=DaskEngine(client), **common)
+    local, dask = (ui.load(tmp_path / name) for name in ("local", "dask"))
+    assert largest_difference(dask, local) < 1e-10  # the same sums in the same order; only threads may differ
+    assert contents(tmp_path / "dask").keys() == contents(tmp_path / "local").keys()
+
+
+def test_networks_score_the_same(client: Any) -> None:
+    common: dict[str, Any] = {"training": ui.Converged(0.1), "projection": ui.RandomCoordinates(10_000)}
+    wanted = ui.score(network(), images(), images(30, seed=1), engine="local", **common)
+    found = ui.score(network(), images(), images(30, seed=1), engine=DaskEngine(client), **common)
+    assert largest_difference(found, wanted) < 1e-10
+
+
+def test_the_address_of_a_scheduler_is_enough(client: Any) -> None:
+    X, y = features()
+    wanted = ui.score_features(X, y, training=ui.Converged(1e-2), engine="local")
+    found = ui.score_features(X, y, training=ui.Converged(1e-2), engine=DaskEngine(client.scheduler.address))
+    np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-10)
+
+
+def test_a_wrong_sample_found_by_a_worker_is_told_here(client: Any) -> None:
+    X, y = features()
+    X[217, 3] = np.inf
+    with pytest.raises(InputError, match="sample 217 holds NaN"):
+        ui.score_features(X, y, training=ui.Converged(1e-2), engine=DaskEngine(client))
+
+
+def test_the_death_of_a_worker_loses_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (X, y), (X_val, y_val) = features(), features(40, seed=1)
+    wanted = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine="local")
+    before = set(client.run(os.getpid).values())
+    victim = min(before)
+    session = stream._Run.go
+    killed: list[int] = []
+
+    def go(self: Any) -> None:
+        original = self.session.map
+
+        def deadly(task: Any, shared: Any, pieces: Any) -> Any:
+            for number, result in original(task, shared, pieces):
+                if not killed:
+                    os.kill(victim, signal.SIGKILL)
+                    killed.append(number)
+                yield number, result
+
+        self.session.map = deadly
+        session(self)
+
+    monkeypatch.setattr(stream._Run, "go", go)
+    found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
+    assert killed
+    assert largest_difference(found, wanted) < 1e-10
+    client.wait_for_workers(2, timeout=60)
+    assert victim not in client.run(os.getpid).values()
+
+
+def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (X, y), (X_val, y_val) = features(), features(40, seed=1)
+    wanted = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine="local")
+    victims = set(client.run(os.getpid).values())
+    sums = stream._Run._sums
+    killed: list[int] = []
+
+    def deadly(self: Any, name: Any) -> Sums:
+        if name == "val" and not killed:
+            killed.extend(victims)
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+        return sums(self, name)
+
+    monkeypatch.setattr(stream._Run, "_sums", deadly)
+    found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
+    assert killed
+    assert largest_difference(found, wanted) < 1e-10
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    X, y = features()
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(InputError, match="127"),
+    ):
+        ui.score_features(X, y, training=ui.Converged(1e-2), engine=DaskEngine("tcp://127.0.0.1:1"))
+
+
+def test_a_missing_dask_is_told_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = features()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install uniqueinfo\[dask\]"):
+        ui.score_features(X, y, training=ui.Converged(1e-2), engine="dask")
