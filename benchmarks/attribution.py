@@ -36,7 +36,7 @@ from uniqueinfo.baselines.influence import ConjugateGradients, Kind, LiSSA, infl
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.baselines.trak import trak
 from uniqueinfo.experiments.networks import mlp
-from uniqueinfo.statistics.agreement import (
+from uniqueinfo.statistics.correlation import (
     leave_one_out_correlation,
     linear_datamodeling_score,
     random_subsets,
@@ -51,8 +51,10 @@ SOLVED: tuple[tuple[ConjugateGradients, Kind], ...] = (
     # Stopping after a time damps like one over it; the Hessian itself may have directions more negative than that.
     (ConjugateGradients(damping=1 / (TRAINING.lr * TRAINING.steps), tolerance=1e-2), "gauss-newton"),
 )
-EVERY = 30  # steps between TracIn's checkpoints
-SKETCHES = (32, 128)  # columns TRAK projects to: well below the number of samples, as its inverse has no damping
+EVERY = 30
+"""Steps between TracIn's checkpoints."""
+SKETCHES = (32, 128)
+"""Columns that TRAK projects to: well below the number of samples, as its inverse has no damping."""
 
 
 @dataclass(eq=False)
@@ -250,7 +252,8 @@ def our_trak(task: Task, columns: int) -> Floats:
 
 
 def their_trak(task: Task, columns: int) -> Floats:
-    return traker.effects(task.trained, task.train, task.X_val, columns)
+    val = task.X_val, torch.zeros(len(task.X_val))  # of one output no label is asked for
+    return traker.effects(task.trained, task.train, val, columns)
 
 
 def as_json(found: Found) -> dict[str, Any]:

@@ -9,11 +9,9 @@ Prints tables and writes them as JSON.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,15 +19,19 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
+from benchmarks.options import small_and_json
 from benchmarks.precision_problems import Pair, pairs
 from benchmarks.stages import Found, Pipeline, Precision, Problem
 from uniqueinfo import GradientFlow, Linearization, stopping_curve
 from uniqueinfo.types import Floats
 
 _STEPS = ("products", "sums", "eigenvalues", "rotation", "removal", "measures")
-_LONGER = 30  # times the best stopping time: the harder case
+_LONGER = 30
+"""Times the best stopping time, for the harder of two cases."""
 _LOWEST = 0.05
+"""Share of samples, those with the least F-SI, that are compared by name."""
 _ROUNDS = 10
+"""How often the lowest samples are dropped and the rest are scored again."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,7 @@ class Line:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--small", action="store_true", help="a tenth of the samples")
-    options.add_argument("--json", type=Path, default=Path("precision.json"))
-    given = options.parse_args()
+    given = small_and_json(__doc__, "a tenth of the samples", "precision.json")
     console = Console(width=180)
     console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
     lines: list[Line] = []

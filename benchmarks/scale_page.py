@@ -17,10 +17,13 @@ from uniqueinfo.memory import as_text
 from uniqueinfo.spectrum.rows import CHUNK_BYTES
 from uniqueinfo.store.files import replacing
 
-_FUNCTIONS = 40  # real columns of the poles of one filter, both halves
-_STEEPEST = 1.1  # a slope that still counts as linear
+_FUNCTIONS = 40
+"""Real columns of the poles of one filter, both halves of each pair counted."""
+_STEEPEST = 1.1
+"""A slope of log time against log n that still counts as linear."""
 _FIGURE, _CAPTION = "mnist.png", "Time (both axes logarithmic) and memory against the number of samples."
-_SQUARES = 12  # matrices D × D held at once, as the partitions are planned
+_SQUARES = 12
+"""Matrices D × D held at once, as the partitions are planned."""
 
 
 def head_seconds(n: float, D: int, found: dict[str, Any]) -> float:

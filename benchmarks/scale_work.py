@@ -117,15 +117,15 @@ def dask(folder: Path, *, X: str | None = None, y: str | None = None, samples: i
 
 def rates(folder: Path) -> dict[str, Any]:
     """Seconds of the parts: products of rows, eigenvectors, and rows of the network."""
-    from uniqueinfo.scoring.sums import gram
     from uniqueinfo.spectrum.eigensystem import eigh
+    from uniqueinfo.spectrum.sums import Sums
 
     found: dict[str, Any] = {"threads": torch.get_num_threads()}
     for width, rows in ((256, 65_536), (2_110, 5_000)):
         matrix = torch.randn(rows, width, dtype=torch.float64)
         square = matrix[:width]
         works: dict[str, Callable[[], object]] = {
-            "gram": partial(gram, matrix),
+            "gram": partial(Sums.of, matrix[:, None], None),
             "product": partial(torch.matmul, matrix, square),
         }
         for name, work in works.items():
@@ -172,7 +172,7 @@ def _head(X: str, y: Any, training: Training = _HEAD_TRAINING, **how: Any) -> Sc
     mapped = np.load(X, mmap_mode="r")
     labels = np.load(y, mmap_mode="r")
     few = 10 * _VALIDATION
-    return ui.score_features(X, y, mapped[:few], labels[:few], training=training, **how)
+    return ui.score_features(X, y, mapped[:few], labels[:few], training=training, intercept=False, **how)
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def _cluster(workers: int) -> Iterator[Any]:
 
 
 def _ready() -> None:
-    import uniqueinfo.scoring.stream  # noqa: F401
+    import uniqueinfo.scoring.driver  # noqa: F401
 
 
 def _timed(work: Callable[[], Result]) -> tuple[Result, float]:

@@ -7,12 +7,10 @@ leave-one-out error (where the sketch can tell about it). Prints a table and wri
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,11 +22,13 @@ from scipy.stats import spearmanr
 from torch import Tensor, nn
 
 from benchmarks.data import FOLDER, mnist_4v9, mnist_digits
+from benchmarks.options import small_and_json
 from uniqueinfo import GradientFlow, InputError, Linearization, stopping_curve
 from uniqueinfo.experiments.networks import mlp
 from uniqueinfo.information.measures import Measures
-from uniqueinfo.information.uncertainty import errors
+from uniqueinfo.information.uncertainty import Uncertainty
 from uniqueinfo.jacobian import Factorized, RowEngine
+from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.types import Floats
 
 _NAMES = ("functional", "weight", "loo_outputs")
@@ -68,10 +68,7 @@ class Line:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--small", action="store_true", help="a few hundred samples: a minute")
-    options.add_argument("--json", type=Path, default=Path("sketch.json"))
-    given = options.parse_args()
+    given = small_and_json(__doc__, "a few hundred samples: a minute", "sketch.json")
     console = Console(width=170)
     lines: list[Line] = []
     table = Table(
@@ -175,7 +172,10 @@ def _one(case: Case, directions: int, training: GradientFlow, wanted: Measures, 
         print(f"{case.name}, {directions} directions: {refused}")
         return
     found = run.leave_out().measures(probe)
-    estimated = errors(run, found, probe)
+    uncertainty = Uncertainty.of(run, probe)
+    assert uncertainty is not None
+    assert isinstance(run.system, Sketched)
+    estimated = uncertainty.errors(found, run.system.outside)
     seconds = time.process_time() - started
     assert estimated is not None
     for name in _NAMES:

@@ -26,7 +26,7 @@ from uniqueinfo.experiments.data import MNIST, Dataset, Preparation, Prepared, i
 from uniqueinfo.experiments.networks import ResNet18, mlp
 from uniqueinfo.jacobian import Projection
 from uniqueinfo.linearization.selection import Selection
-from uniqueinfo.linearization.subsets import Part
+from uniqueinfo.linearization.subsets import Subset
 from uniqueinfo.types import Indices
 
 BOUND = 20
@@ -88,7 +88,7 @@ def loaded(name: str) -> Dataset[Any]:
 def rescored(scores: ui.Scores, counts: range) -> Iterator[Indices]:
     """Ours."""
     strata = np.zeros(len(scores), dtype=np.intp)
-    selection = Selection(Part(scores.origin.run, scores.origin.probe), information(scores), strata)
+    selection = Selection(Subset(scores.origin.run, scores.origin.probe), information(scores), strata)
     yield from (kept for kept, _ in selection.rounds("iterative", counts, seed=0))
 
 

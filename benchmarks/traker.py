@@ -1,4 +1,7 @@
-"""TRAK by its authors' package, traker (imported as `trak`), for the squared error of a network with one output."""
+"""TRAK by its authors' package, traker (imported as `trak`), with one network, for the squared error.
+
+It projects on the processor: its fast projection needs a GPU.
+"""
 
 from __future__ import annotations
 
@@ -12,43 +15,52 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+_BATCH = 100
+"""Samples that traker is given at a time."""
+
 
 def is_here() -> bool:
     return find_spec("trak") is not None
 
 
 class Output:
-    """What traker attributes: the output itself; and the slope of half the squared error in it."""
+    """What traker attributes: the output for a sample's class, or the only one; and the slope of the loss in it."""
 
     @staticmethod
     def get_output(model: nn.Module, weights: Any, buffers: Any, image: Tensor, label: Tensor) -> Tensor:
-        found: Tensor = torch.func.functional_call(model, (weights, buffers), image[None])[0, 0]
-        return found
+        outputs: Tensor = torch.func.functional_call(model, (weights, buffers), image[None])[0]
+        return outputs[0] if len(outputs) == 1 else outputs.gather(0, label[None])[0]
 
     @staticmethod
     def get_out_to_loss_grad(model: nn.Module, weights: Any, buffers: Any, batch: tuple[Tensor, Tensor]) -> Tensor:
         outputs: Tensor = torch.func.functional_call(model, (weights, buffers), batch[0])
-        return (batch[1][:, None] - outputs).detach()
+        own = outputs[:, 0] if outputs.shape[1] == 1 else outputs.gather(1, batch[1][:, None])[:, 0]
+        wanted = batch[1] if outputs.shape[1] == 1 else torch.ones_like(own)
+        return (wanted - own)[:, None].detach()
 
 
-def effects(model: nn.Module, train: tuple[Tensor, Tensor], val: Tensor, columns: int) -> NDArray[np.float64]:
-    """Of each training sample on each validation output, (n, m), up to a common factor."""
+def effects(
+    model: nn.Module, train: tuple[Tensor, Tensor], val: tuple[Tensor, Tensor], columns: int
+) -> NDArray[np.float64]:
+    """Of each training sample on each validation sample's output, (n, m), up to a common factor.
+
+    `train`, `val`: inputs and labels; among several outputs the label's is attributed.
+    """
     peer, projectors = import_module("trak"), import_module("trak.projectors")
-    width = sum(parameter.numel() for parameter in model.parameters())
     projector = projectors.BasicProjector(
-        grad_dim=width,
+        grad_dim=sum(parameter.numel() for parameter in model.parameters()),
         proj_dim=columns,
         seed=0,
         proj_type="rademacher",
         device="cpu",
         block_size=columns // 2,  # a single block is not made again once traker has freed it
     )
-    n, m, state = len(train[0]), len(val), model.state_dict()
+    state = model.state_dict()
     with tempfile.TemporaryDirectory() as folder:
         traker = peer.TRAKer(
             model.eval(),
             Output(),
-            train_set_size=n,
+            train_set_size=len(train[0]),
             save_dir=folder,
             device="cpu",
             projector=projector,
@@ -57,8 +69,10 @@ def effects(model: nn.Module, train: tuple[Tensor, Tensor], val: Tensor, columns
             logging_level=40,
         )
         traker.load_checkpoint(state, model_id=0)
-        traker.featurize(batch=train, num_samples=n)
+        for X, y in zip(*(torch.split(part, _BATCH) for part in train), strict=True):
+            traker.featurize(batch=(X, y), num_samples=len(X))
         traker.finalize_features()
-        traker.start_scoring_checkpoint("val", state, model_id=0, num_targets=m)
-        traker.score(batch=(val, torch.zeros(m)), num_samples=m)
+        traker.start_scoring_checkpoint("val", state, model_id=0, num_targets=len(val[0]))
+        for X, y in zip(*(torch.split(part, _BATCH) for part in val), strict=True):
+            traker.score(batch=(X, y), num_samples=len(X))
         return np.array(traker.finalize_scores("val"), dtype=np.float64)

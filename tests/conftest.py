@@ -5,3 +5,13 @@ import os
 # torch 2.13 on processors with AMX: the backward pass of a convolution in bfloat16 ends the process with an illegal
 # instruction, in plain torch too. Without AMX it does not, and nothing else here uses it.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+
+import pytest
+
+from tests.cli.calling import Caller
+
+
+@pytest.fixture
+def uniqueinfo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Caller:
+    """The command line as a user calls it."""
+    return Caller(capsys, monkeypatch)

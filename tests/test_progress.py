@@ -9,10 +9,11 @@ import pytest
 from uniqueinfo.progress import progress
 
 
-def on_a_terminal(code: str) -> str:
-    """What a real terminal gets to see of a program's stderr."""
+def on_a_terminal(code: str, patience: float | None = None) -> str:
+    """What a real terminal gets to see of a program's stderr, whose bars may be told to show sooner."""
     master, slave = pty.openpty()
-    program = [sys.executable, "-c", textwrap.dedent(code)]
+    sooner = "" if patience is None else f"import uniqueinfo.progress as p; p._PATIENCE = {patience}\n"
+    program = [sys.executable, "-c", sooner + textwrap.dedent(code)]
     environment = os.environ | {"COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(program, stderr=slave, env=environment)
     os.close(slave)
@@ -64,15 +65,15 @@ def test_silent_where_stderr_is_no_terminal(capfd: pytest.CaptureFixture[str], m
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.slow
 def test_silent_on_a_terminal_when_told_so() -> None:
     seen = on_a_terminal(
         """
         import time
         from uniqueinfo.progress import progress
         with progress("Jacobian rows", total=1, show=False) as advance:
-            time.sleep(2.1)
-        """
+            time.sleep(0.3)
+        """,
+        patience=0.1,
     )
     assert seen == ""
 
@@ -82,43 +83,44 @@ def test_an_error_inside_passes_through() -> None:
         raise ZeroDivisionError
 
 
-@pytest.mark.slow
 def test_a_step_that_cannot_be_looked_into_goes_with_the_clock() -> None:
     seen = on_a_terminal(
         """
         import time
         from uniqueinfo.progress import expecting
-        with expecting("Eigenvalues", lambda: 4.0):
-            time.sleep(3.2)
-        """
+        with expecting("Eigenvalues", lambda: 2.0):
+            time.sleep(1.2)
+        """,
+        patience=0.1,
     )
     assert "Eigenvalues" in seen
     assert "0:00:0" in seen
     assert "left" in seen
 
 
-@pytest.mark.slow
 def test_eigenvalues_that_take_long_show_their_time() -> None:
     seen = on_a_terminal(
         """
         import torch
         from uniqueinfo.spectrum.eigensystem import eigh
         torch.set_num_threads(1)
-        rows = torch.randn(3000, 3000, dtype=torch.float64)
+        rows = torch.randn(1000, 1000, dtype=torch.float64)
         eigh(rows @ rows.T)
-        """
+        """,
+        patience=0.01,  # long is what takes longer than this
     )
     assert "Eigenvalues" in seen
+    assert "left" in seen
 
 
-@pytest.mark.slow
 def test_nothing_shows_where_it_is_not_wanted() -> None:
     seen = on_a_terminal(
         """
         import time
         from uniqueinfo.progress import expecting, progress, showing
         with showing(False), expecting("Eigenvalues", lambda: 3.0), progress("Rows", total=3):
-            time.sleep(2.5)
-        """
+            time.sleep(0.3)
+        """,
+        patience=0.1,
     )
     assert seen == ""

@@ -28,8 +28,10 @@ from benchmarks.peers.problem import Problem
 Found = Mapping[str, NDArray[Any]]
 Method = Callable[[Problem], Found]
 
-_CALLS, _QUICK = 3, 5.0  # calls, as long as all of them together take no more than these seconds
-STARTING = 60  # processor seconds for imports and the first call, beside the limit
+_CALLS, _QUICK = 3, 5.0
+"""A method is called so often, unless the calls take more than so many seconds together."""
+STARTING = 60
+"""Processor seconds for imports and the first call, on top of the limit."""
 
 
 def main() -> None:

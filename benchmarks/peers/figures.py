@@ -15,7 +15,8 @@ from uniqueinfo.experiments.drawing import COLOURS
 
 Run = Mapping[str, Any]
 _MARKS = "os^Dv<>PX*hdp8H"
-_TICK = 0.004  # seconds, the least a processor's clock may tell apart
+_TICK = 0.004
+"""Seconds: the least that a processor's clock can tell apart."""
 _PALE = "#F0E442"
 
 

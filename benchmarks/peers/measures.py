@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.truth import Truth
 from uniqueinfo.experiments.labelnoise import ranking
-from uniqueinfo.statistics.agreement import pearson, spearman
+from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
 
 

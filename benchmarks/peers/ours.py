@@ -14,7 +14,8 @@ def left_out(problem: Problem) -> Found:
     val = problem.X_val, problem.y_val
     if len(problem.start) > 1:
         return _found(score(network(problem.start), (problem.X, problem.y), val, training=training))
-    return _found(score_features(problem.X, problem.y.numpy(), problem.X_val, problem.y_val.numpy(), training=training))
+    arrays = problem.X, problem.y.numpy(), problem.X_val, problem.y_val.numpy()
+    return _found(score_features(*arrays, training=training, intercept=False))
 
 
 def both_ends(problem: Problem) -> Found:

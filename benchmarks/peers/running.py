@@ -13,7 +13,8 @@ from typing import Any
 from benchmarks.peers.child import STARTING
 
 _ROOT = Path(__file__).parents[2]
-_PATIENCE = 20  # seconds on the clock for one of the processor: a machine may do other things, but not a peer sleep
+_PATIENCE = 20
+"""Seconds on the clock for one of the processor's: the machine may do other things, but a peer may not sleep."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -38,10 +38,13 @@ TITLES: dict[Data, str] = {
     "pets": "pets against deer, linear head on ResNet-18 features",
     "pixels": "MNIST, ten digits, linear head on pixels",
 }
-STRETCHES = 10  # checkpoints TracIn sees
+STRETCHES = 10
+"""Checkpoints that TracIn sees."""
 VALIDATION = 1000
-_STEEP = 1024  # hidden units up to which the same steps are stable
-_SIDE = 96  # pixels of a picture the ResNet sees
+_STEEP = 1024
+"""Hidden units up to which the same steps are stable."""
+_SIDE = 96
+"""Pixels of a side of the pictures that the ResNet sees."""
 _TRAINING: dict[Data, GradientDescent] = {
     "mnist": GradientDescent(lr=0.05, steps=120),
     "pets": GradientDescent(lr=0.001, steps=1000),
@@ -110,7 +113,7 @@ def make(setting: Setting, data: Path, work: Path) -> tuple[Problem, NDArray[np.
     """The problem, its network really trained, and which labels are wrong."""
     parts = _read(setting.data, data, work)
     if setting.samples > len(parts.X):
-        raise InputError(f"{setting.name}: there are only {len(parts.X)} training samples")
+        raise InputError(f"{setting.name}: there are only {len(parts.X)} training samples; choose fewer")
     clean = parts.y[: setting.samples]
     problem = _trained(setting, parts, clean)
     if setting.noise == "none":

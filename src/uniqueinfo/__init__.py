@@ -1,115 +1,79 @@
 """How much unique information does each training sample give a neural network?"""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from uniqueinfo._version import __version__
-from uniqueinfo.errors import FitError, InputError, UniqueInfoError
+from uniqueinfo._version import __version__ as __version__
+from uniqueinfo.errors import FitError as FitError
+from uniqueinfo.errors import InputError as InputError
+from uniqueinfo.errors import UniqueInfoError as UniqueInfoError
 
+# The public names and where they come from, once: type checkers read these imports, and so does `_homes` below.
 if TYPE_CHECKING:
-    from uniqueinfo.applications import (
-        adversarial,
-        attribute,
-        compare,
-        mislabeled,
-        redundancy,
-        shapley,
-        subclasses,
-        summarize,
-    )
-    from uniqueinfo.applications.validate import Validation, validate
-    from uniqueinfo.information.smoothing import SGD, Fisher, Isotropic, Langevin, gradient_covariance
-    from uniqueinfo.information.stochastic import StochasticTraining
-    from uniqueinfo.jacobian import Factorized, OutputSketch, RandomCoordinates, VerySparse
-    from uniqueinfo.jacobian.centring import centred
-    from uniqueinfo.linearization.linearization import Linearization
-    from uniqueinfo.removal.stopping import StoppingCurve, stopping_curve
-    from uniqueinfo.runs.folder import load
-    from uniqueinfo.scores.table import Scores
-    from uniqueinfo.scoring.arrays import score_features, score_jacobian
-    from uniqueinfo.scoring.cluster import DaskEngine
-    from uniqueinfo.scoring.engine import LocalEngine
-    from uniqueinfo.scoring.network import LinearizedNetwork, linearize, score
-    from uniqueinfo.training import Converged, GradientDescent, GradientFlow
+    from uniqueinfo.applications.adversarial import adversarial as adversarial
+    from uniqueinfo.applications.attribute import attribute as attribute
+    from uniqueinfo.applications.compare import compare as compare
+    from uniqueinfo.applications.mislabeled import mislabeled as mislabeled
+    from uniqueinfo.applications.redundancy import redundancy as redundancy
+    from uniqueinfo.applications.shapley import shapley as shapley
+    from uniqueinfo.applications.subclasses import subclasses as subclasses
+    from uniqueinfo.applications.summarize import summarize as summarize
+    from uniqueinfo.applications.validate import Validation as Validation
+    from uniqueinfo.applications.validate import validate as validate
+    from uniqueinfo.information.smoothing import SGD as SGD
+    from uniqueinfo.information.smoothing import Fisher as Fisher
+    from uniqueinfo.information.smoothing import Isotropic as Isotropic
+    from uniqueinfo.information.smoothing import Langevin as Langevin
+    from uniqueinfo.information.smoothing import gradient_covariance as gradient_covariance
+    from uniqueinfo.information.stochastic import StochasticTraining as StochasticTraining
+    from uniqueinfo.jacobian import Factorized as Factorized
+    from uniqueinfo.jacobian import OutputSketch as OutputSketch
+    from uniqueinfo.jacobian import RandomCoordinates as RandomCoordinates
+    from uniqueinfo.jacobian import VerySparse as VerySparse
+    from uniqueinfo.jacobian.centring import centred as centred
+    from uniqueinfo.linearization.linearization import Linearization as Linearization
+    from uniqueinfo.linearization.network import LinearizedNetwork as LinearizedNetwork
+    from uniqueinfo.linearization.network import linearize as linearize
+    from uniqueinfo.removal.stopping import StoppingCurve as StoppingCurve
+    from uniqueinfo.runs.reopening import load as load
+    from uniqueinfo.scores.table import Scores as Scores
+    from uniqueinfo.scoring.arrays import score_features as score_features
+    from uniqueinfo.scoring.arrays import score_jacobian as score_jacobian
+    from uniqueinfo.scoring.cluster import DaskEngine as DaskEngine
+    from uniqueinfo.scoring.engine import LocalEngine as LocalEngine
+    from uniqueinfo.scoring.network import score as score
+    from uniqueinfo.scoring.stopping import stopping_curve as stopping_curve
+    from uniqueinfo.training import Converged as Converged
+    from uniqueinfo.training import GradientDescent as GradientDescent
+    from uniqueinfo.training import GradientFlow as GradientFlow
 else:
     # Imported when first asked for: torch takes seconds, and `uniqueinfo --help` should not.
-    _HOMES = {
-        "uniqueinfo.applications": (
-            "adversarial",
-            "attribute",
-            "compare",
-            "mislabeled",
-            "redundancy",
-            "shapley",
-            "subclasses",
-            "summarize",
-        ),
-        "uniqueinfo.applications.validate": ("Validation", "validate"),
-        "uniqueinfo.jacobian.centring": ("centred",),
-        "uniqueinfo.scoring.cluster": ("DaskEngine",),
-        "uniqueinfo.scoring.engine": ("LocalEngine",),
-        "uniqueinfo.jacobian": ("Factorized", "OutputSketch", "RandomCoordinates", "VerySparse"),
-        "uniqueinfo.linearization.linearization": ("Linearization",),
-        "uniqueinfo.scoring.network": ("LinearizedNetwork", "linearize", "score"),
-        "uniqueinfo.runs.folder": ("load",),
-        "uniqueinfo.scores.table": ("Scores",),
-        "uniqueinfo.scoring.arrays": ("score_features", "score_jacobian"),
-        "uniqueinfo.information.smoothing": ("SGD", "Fisher", "Isotropic", "Langevin", "gradient_covariance"),
-        "uniqueinfo.information.stochastic": ("StochasticTraining",),
-        "uniqueinfo.removal.stopping": ("StoppingCurve", "stopping_curve"),
-        "uniqueinfo.training": ("Converged", "GradientDescent", "GradientFlow"),
-    }
+    from functools import cache as _cache
+
+    @_cache
+    def _homes() -> dict[str, str]:
+        """Public name → module: every question of the registry, and what the imports of this file say."""
+        import ast
+        from pathlib import Path
+
+        from uniqueinfo.applications.registry import questions
+
+        found = {name: question.module for name, question in questions().items()}
+        for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found |= {one.name: node.module for one in node.names if one.asname == one.name}
+        return found
 
     def __getattr__(name: str) -> object:
-        home = next((module for module, names in _HOMES.items() if name in names), None)
-        if home is None:
+        from importlib import import_module
+
+        if name == "__all__":
+            found = sorted(_homes())
+        elif name.startswith("__") or name not in _homes():  # Python itself looks for names such as __path__
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(home), name)
+        else:
+            found = getattr(import_module(_homes()[name]), name)
+        globals()[name] = found
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
-
-
-__all__ = [
-    "SGD",
-    "Converged",
-    "DaskEngine",
-    "Factorized",
-    "Fisher",
-    "FitError",
-    "GradientDescent",
-    "GradientFlow",
-    "InputError",
-    "Isotropic",
-    "Langevin",
-    "Linearization",
-    "LinearizedNetwork",
-    "LocalEngine",
-    "OutputSketch",
-    "RandomCoordinates",
-    "Scores",
-    "StochasticTraining",
-    "StoppingCurve",
-    "UniqueInfoError",
-    "Validation",
-    "VerySparse",
-    "__version__",
-    "adversarial",
-    "attribute",
-    "centred",
-    "compare",
-    "gradient_covariance",
-    "linearize",
-    "load",
-    "mislabeled",
-    "redundancy",
-    "score",
-    "score_features",
-    "score_jacobian",
-    "shapley",
-    "stopping_curve",
-    "subclasses",
-    "summarize",
-    "validate",
-]
+        return sorted({*globals(), *_homes()})

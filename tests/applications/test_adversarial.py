@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +15,14 @@ from tests.problems import problem, trainings
 from tests.report.examples import digits
 from uniqueinfo.applications.adversarial import adversarial
 from uniqueinfo.experiments.attacks import fgsm, pgd
+from uniqueinfo.scoring.arrays import score_linearization
 from uniqueinfo.training import Reduction
 
-SCORES, _ = digits(n=300, wrong=0, training=ui.GradientDescent(0.05, 400))
+
+@pytest.fixture(scope="module")
+def clean() -> ui.Scores:
+    """Three hundred digits, their labels right."""
+    return digits(n=300, wrong=0, training=ui.GradientDescent(0.05, 400))[0]
 
 
 def _network() -> nn.Sequential:
@@ -60,7 +65,7 @@ def test_few_clean_inputs_and_most_others_stand_out() -> None:
     X, y = load_digits(return_X_y=True)
     mixed = np.random.default_rng(0).permutation(len(X))  # writers come one after the other
     X, y = np.column_stack([X / 16, np.ones(len(X))])[mixed], y[mixed]
-    scores = ui.score_features(X[:600], y[:600], X[600:700], training=ui.Converged(1e-3))
+    scores = ui.score_features(X[:600], y[:600], X[600:700], training=ui.Converged(1e-3), intercept=False)
     new, right = X[800:1000], y[800:1000]
     usual, odd = (
         adversarial(scores, scores.origin.run.linearization.probe(new, np.eye(10)[labels]))
@@ -70,36 +75,54 @@ def test_few_clean_inputs_and_most_others_stand_out() -> None:
     assert odd.count > 0.6 * 200
 
 
-def test_without_labels_the_predicted_class_stands_for_them() -> None:
-    linearization = SCORES.origin.run.linearization
-    rows = SCORES.origin.probe.rows[:5].numpy()[:, 0]  # type: ignore[union-attr]
-    predicted = SCORES.origin.run.outputs(linearization.probe(rows)).argmax(axis=1)
-    found = adversarial(SCORES, linearization.probe(rows))
-    given = adversarial(SCORES, linearization.probe(rows, np.eye(10)[predicted]))
+def test_without_labels_the_predicted_class_stands_for_them(clean: ui.Scores) -> None:
+    linearization = clean.origin.run.linearization
+    rows = clean.origin.probe.rows[:5].numpy()[:, 0, :-1]  # type: ignore[union-attr]
+    predicted = clean.origin.run.outputs(linearization.probe(rows)).argmax(axis=1)
+    found = adversarial(clean, linearization.probe(rows))
+    given = adversarial(clean, linearization.probe(rows, np.eye(10)[predicted]))
     np.testing.assert_array_equal(found.information, given.information)
     assert (found.frame()["label"] == found.frame()["predicted"]).all()
 
 
-def test_the_share_of_clean_samples_above_counts_them() -> None:
-    found = adversarial(SCORES, SCORES.origin.probe)
+def test_the_share_of_clean_samples_above_counts_them(clean: ui.Scores) -> None:
+    found = adversarial(clean, clean.origin.probe)
     for row in found.frame().head(3).to_dict("records"):
         assert row["above"] == pytest.approx(((found.reference >= row["information"]).sum() + 1) / 301)
-    assert SCORES.functional is not None
-    np.testing.assert_allclose(found.reference, SCORES.functional)
+    assert clean.functional is not None
+    np.testing.assert_allclose(found.reference, clean.functional)
 
 
 def test_a_network_takes_inputs_as_they_are() -> None:
     rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 6)).astype(np.float32), np.arange(24) % 3
+    val, settings = (X[:9], y[:9]), dict[str, Any](training=ui.Converged(0.1), projection=ui.Factorized(64))
+    scores = ui.score(_network(), (X[:20], y[:20]), val, **settings)
+    found = adversarial(scores, (X[20:], y[20:])).information
+    for i in range(4):
+        one_more = [*range(20), 20 + i]
+        wanted = ui.score(_network(), (X[one_more], y[one_more]), val, **settings).functional
+        assert wanted is not None
+        assert found[i] == pytest.approx(wanted[-1], rel=1e-4)  # networks are float32
+
+
+def test_exact_kernels_rank_inputs_as_rows_of_every_parameter_do() -> None:
+    rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 6)).astype(np.float32), np.arange(20) % 3
-    scores = ui.score(_network(), (X, y), (X, y), projection=ui.Factorized(64))
-    assert len(adversarial(scores, (X[:4], y[:4])).frame()) == 4
+    new = rng.normal(size=(5, 6)).astype(np.float32), np.arange(5) % 3
+    training, everything = ui.GradientFlow(0.1, 50.0), ui.RandomCoordinates(10_000)
+    kernels = ui.score(_network(), (X, y), (X[:7], y[:7]), training=training)
+    rows = ui.score(_network(), (X, y), (X[:7], y[:7]), training=training, projection=everything)
+    assert kernels.settings["projection"] == "None"
+    found, wanted = adversarial(kernels, new), adversarial(rows, new)
+    np.testing.assert_allclose(found.information, wanted.information, rtol=1e-4)  # rows are float32
 
 
-def test_scores_of_exact_kernels_are_refused_with_what_to_do() -> None:
-    X, y = np.random.default_rng(0).normal(size=(20, 6)).astype(np.float32), np.arange(20) % 3
-    scores = ui.score(_network(), (X, y), (X, y))
-    with pytest.raises(ui.InputError, match="score the reference with a projection"):
-        adversarial(scores, (X, y))
+def test_kernel_values_alone_are_refused_with_what_to_do() -> None:
+    kernel = ui.Linearization.from_kernel(np.eye(4), np.ones((4, 1)))
+    scores = score_linearization(kernel, kernel.probe(np.ones((2, 1, 4))), ui.GradientFlow(0.1, 50.0))
+    with pytest.raises(ui.InputError, match="or score with a projection"):
+        adversarial(scores, kernel.probe(np.ones((2, 1, 4)), np.ones((2, 1))))
 
 
 def test_training_to_the_end_without_decay_is_refused() -> None:
@@ -109,18 +132,18 @@ def test_training_to_the_end_without_decay_is_refused() -> None:
         adversarial(scores, scores.origin.run.linearization.probe(given.J_val, given.residual_val))
 
 
-def test_bad_settings_are_named() -> None:
+def test_bad_settings_are_named(clean: ui.Scores) -> None:
     with pytest.raises(ui.InputError, match="level: expected"):
-        adversarial(SCORES, SCORES.origin.probe, level=0.0)
-    bare = dataclasses.replace(SCORES, labels=None)
+        adversarial(clean, clean.origin.probe, level=0.0)
+    bare = clean.replaced(labels=None)
     with pytest.raises(ui.InputError, match="there are no labels"):
-        adversarial(bare, SCORES.origin.run.linearization.probe(SCORES.origin.probe.rows[:2][:, 0]))  # type: ignore[union-attr]
+        adversarial(bare, clean.origin.run.linearization.probe(clean.origin.probe.rows[:2][:, 0, :-1]))  # type: ignore[union-attr]
 
 
-def test_sentence_and_plot_tell_of_the_inputs() -> None:
+def test_sentence_and_plot_tell_of_the_inputs(clean: ui.Scores) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    found = adversarial(SCORES, SCORES.origin.probe)
+    found = adversarial(clean, clean.origin.probe)
     assert f"{found.count} of 40 inputs" in found.sentence
     axes = found.plot()
     assert len(axes.patches) == 100
@@ -186,4 +209,5 @@ def test_an_input_that_would_make_descent_diverge_is_measured_by_flow() -> None:
     found = adversarial(scores, far)
     assert found.by_flow
     assert "gradient flow" in found.sentence
-    assert np.isfinite(found.information).all()
+    flow = ui.score_jacobian(given.J, given.residual, given.J_val, training=training.flow())
+    np.testing.assert_allclose(found.information, adversarial(flow, far).information)

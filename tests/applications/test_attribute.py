@@ -13,7 +13,10 @@ from tests.report.examples import digits
 from uniqueinfo.applications.attribute import attribute
 from uniqueinfo.training import Reduction
 
-SCORES, _ = digits(n=120, wrong=6)
+
+@pytest.fixture(scope="module")
+def scored() -> ui.Scores:
+    return digits(n=120, wrong=6)[0]
 
 
 @pytest.mark.parametrize("reduction", ["sum", "mean"])
@@ -54,12 +57,12 @@ def test_a_network_is_moved_as_its_linearization_trained_again() -> None:
         assert found.prediction - without == pytest.approx(found.change[i], abs=1e-6)  # networks are float32
 
 
-def test_the_predicted_class_is_looked_at_unless_another_is_named() -> None:
-    outputs = SCORES.origin.run.outputs(SCORES.origin.probe)
-    found = attribute(SCORES, 5)
+def test_the_predicted_class_is_looked_at_unless_another_is_named(scored: ui.Scores) -> None:
+    outputs = scored.origin.run.outputs(scored.origin.probe)
+    found = attribute(scored, 5)
     assert found.output == str(outputs[5].argmax())
     assert found.prediction == pytest.approx(outputs[5].max())
-    assert attribute(SCORES, 5, output="3").prediction == pytest.approx(outputs[5, 3])
+    assert attribute(scored, 5, output="3").prediction == pytest.approx(outputs[5, 3])
 
 
 def test_two_classes_that_share_an_output_push_in_opposite_directions() -> None:
@@ -71,14 +74,14 @@ def test_two_classes_that_share_an_output_push_in_opposite_directions() -> None:
     assert cat.prediction + dog.prediction == pytest.approx(1)
 
 
-def test_the_strongest_come_first_whatever_their_sign() -> None:
-    table = attribute(SCORES, 0).frame(everyone=True)
+def test_the_strongest_come_first_whatever_their_sign(scored: ui.Scores) -> None:
+    table = attribute(scored, 0).frame(everyone=True)
     assert (np.diff(table["change"].abs()) <= 0).all()
-    assert len(attribute(SCORES, 0, top=7).frame()) == 7
+    assert len(attribute(scored, 0, top=7).frame()) == 7
 
 
-def test_galleries_show_the_sample_and_who_pushes_it_each_way() -> None:
-    found = attribute(SCORES, 9, top=5)
+def test_galleries_show_the_sample_and_who_pushes_it_each_way(scored: ui.Scores) -> None:
+    found = attribute(scored, 9, top=5)
     itself, up, down = found.galleries()
     assert [(shown.sample, shown.split) for shown in itself.samples] == [(9, "validation")]
     order = np.argsort(found.change)
@@ -86,16 +89,16 @@ def test_galleries_show_the_sample_and_who_pushes_it_each_way() -> None:
     assert {shown.sample for shown in down.samples} == set(order[:5].tolist())
 
 
-def test_the_sentence_names_the_strongest() -> None:
-    found = attribute(SCORES, 9)
+def test_the_sentence_names_the_strongest(scored: ui.Scores) -> None:
+    found = attribute(scored, 9)
     assert f"Most of all digit-{found.change.argmax():03d} " in found.sentence
     assert f"Most of all digit-{found.change.argmin():03d} " in found.sentence
 
 
-def test_the_plot_has_a_bar_for_each_named_sample() -> None:
+def test_the_plot_has_a_bar_for_each_named_sample(scored: ui.Scores) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    axes = attribute(SCORES, 9, top=6).plot()
+    axes = attribute(scored, 9, top=6).plot()
     assert len(axes.patches) == 6
     matplotlib.pyplot.close(axes.figure)
 
@@ -108,9 +111,9 @@ def test_the_plot_has_a_bar_for_each_named_sample() -> None:
         (0, {"top": 0}, "top: expected at least 1"),
     ],
 )
-def test_bad_settings_are_named(sample: int, given: dict[str, object], message: str) -> None:
+def test_bad_settings_are_named(scored: ui.Scores, sample: int, given: dict[str, object], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
-        attribute(SCORES, sample, **given)  # type: ignore[arg-type]
+        attribute(scored, sample, **given)  # type: ignore[arg-type]
 
 
 def test_scores_without_validation_samples_need_a_probe() -> None:

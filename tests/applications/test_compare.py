@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -14,31 +12,36 @@ from tests import problems
 from tests.oracles import retraining
 from tests.report.examples import digits, synthetic
 from uniqueinfo.applications.compare import compare
-from uniqueinfo.training import Training
 
-SCORES, _ = digits(n=300, wrong=15, training=ui.Converged(1e-3))
-GIVEN = problems.problem(n=12, k=2, D=5)
-GROUPS = np.array(list("aaabbbbbcccc"))
+GROUPS = list("aaabbbbbcccc")
 
 
-def scored(training: Training) -> ui.Scores:
-    return ui.score_jacobian(GIVEN.J, GIVEN.residual, GIVEN.J_val, GIVEN.residual_val, training=training)
+@pytest.fixture(scope="module")
+def scored() -> ui.Scores:
+    """Three hundred digits from two sources; the labels of the first fifteen are wrong."""
+    return digits(n=300, wrong=15, training=ui.Converged(1e-3))[0]
+
+
+def _given() -> problems.Problem:
+    return problems.problem(n=12, k=2, D=5)
 
 
 @pytest.mark.parametrize("name", ["descent with decay", "ridge"])
 def test_the_whole_group_is_what_training_without_it_loses(name: str) -> None:
-    training = problems.trainings(GIVEN, "mean")[name]
-    table = compare(scored(training), GROUPS).frame().set_index("group").sort_index()
-    members = [np.flatnonzero(group == GROUPS).tolist() for group in "abc"]
-    truth = retraining.leave_out(GIVEN.J, GIVEN.residual, GIVEN.J_val, GIVEN.residual_val, training, members)
+    given = _given()
+    training = problems.trainings(given, "mean")[name]
+    scores = ui.score_jacobian(given.J, given.residual, given.J_val, given.residual_val, training=training)
+    table = compare(scores, GROUPS).frame().set_index("group").sort_index()
+    members = [[0, 1, 2], [3, 4, 5, 6, 7], [8, 9, 10, 11]]
+    truth = retraining.leave_out(given.J, given.residual, given.J_val, given.residual_val, training, members)
     np.testing.assert_allclose(table["whole"], truth.functional, rtol=1e-7)
     np.testing.assert_allclose(table["whole_value"], truth.value, rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(table["per_sample"], truth.functional / [3, 5, 4], rtol=1e-7)
 
 
-def test_means_and_counts_are_pandas_own() -> None:
-    table = compare(SCORES, "source").frame().set_index("group")
-    frame = SCORES.frame().groupby("source")
+def test_means_and_counts_are_pandas_own(scored: ui.Scores) -> None:
+    table = compare(scored, "source").frame().set_index("group")
+    frame = scored.frame().groupby("source")
     np.testing.assert_allclose(table["information"], frame["functional"].mean()[table.index])
     np.testing.assert_allclose(table["value"], frame["value"].mean()[table.index])
     np.testing.assert_array_equal(table["samples"], frame.size()[table.index])
@@ -48,7 +51,7 @@ def test_intervals_are_those_of_scipy_within_the_bootstraps_own_error() -> None:
     scores = synthetic(400)
     assert scores.functional is not None
     values = np.log1p(scores.functional)  # without heavy tails both settle
-    table = compare(dataclasses.replace(scores, functional=values), "label", whole=False, resamples=5000).frame()
+    table = compare(scores.replaced(functional=values), "label", whole=False, resamples=5000).frame()
     for _, row in table.iterrows():
         own = values[scores.labels == int(row["group"])]
         found = bootstrap((own,), np.mean, n_resamples=5000, method="percentile", rng=np.random.default_rng(1))
@@ -57,8 +60,8 @@ def test_intervals_are_those_of_scipy_within_the_bootstraps_own_error() -> None:
         assert row["high"] == pytest.approx(found.confidence_interval.high, abs=0.2 * spread)
 
 
-def test_the_group_with_the_most_information_per_sample_comes_first() -> None:
-    assert compare(SCORES, "label", whole=False).frame()["information"].is_monotonic_decreasing
+def test_the_group_with_the_most_information_per_sample_comes_first(scored: ui.Scores) -> None:
+    assert compare(scored, "label", whole=False).frame()["information"].is_monotonic_decreasing
 
 
 def test_a_group_that_stands_out_is_named() -> None:
@@ -74,9 +77,9 @@ def test_groups_that_do_not_differ_are_said_not_to() -> None:
     assert found.sentence.startswith("No group stands out")
 
 
-def test_information_that_harms_is_said_to() -> None:
+def test_information_that_harms_is_said_to(scored: ui.Scores) -> None:
     wrong = np.where(np.arange(300) < 15, "wrong", "right")
-    found = compare(SCORES, wrong)
+    found = compare(scored, wrong)
     assert found.frame()["group"].iloc[0] == "wrong"
     assert "But they make the validation loss worse: look at the labels of wrong" in found.sentence
 
@@ -93,7 +96,8 @@ def test_copies_carry_little_each_and_much_together() -> None:
 
 
 def test_without_validation_data_the_weights_are_compared() -> None:
-    scores = ui.score_jacobian(GIVEN.J, GIVEN.residual, training=ui.Converged(0.1))
+    given = _given()
+    scores = ui.score_jacobian(given.J, given.residual, training=ui.Converged(0.1))
     table = compare(scores, GROUPS).frame().set_index("group")
     assert table.loc["a", "information"] == pytest.approx(scores.weight[:3].mean())
     assert "value" not in table
@@ -109,23 +113,23 @@ def test_a_single_sample_has_no_interval() -> None:
     assert table[table["group"] == "y"]["low"].notna().all()
 
 
-def test_the_same_seed_gives_the_same_intervals() -> None:
-    one, two, other = (compare(SCORES, "source", whole=False, seed=seed).frame() for seed in (0, 0, 1))
+def test_the_same_seed_gives_the_same_intervals(scored: ui.Scores) -> None:
+    one, two, other = (compare(scored, "source", whole=False, seed=seed).frame() for seed in (0, 0, 1))
     assert one.equals(two)
     assert not one.equals(other)
 
 
-def test_galleries_show_each_groups_most_informative() -> None:
-    found = compare(SCORES, "source")
-    assert SCORES.functional is not None
-    frame = SCORES.frame()
+def test_galleries_show_each_groups_most_informative(scored: ui.Scores) -> None:
+    found = compare(scored, "source")
+    assert scored.functional is not None
+    frame = scored.frame()
     for gallery, group in zip(found.galleries(), found.frame()["group"], strict=True):
         own = frame[frame["source"] == group]
         assert gallery.samples[0].sample == own["functional"].idxmax()
 
 
-def test_the_plot_has_a_place_for_every_group() -> None:
-    axes = compare(SCORES, "source").plot(Figure().subplots())
+def test_the_plot_has_a_place_for_every_group(scored: ui.Scores) -> None:
+    axes = compare(scored, "source").plot(Figure().subplots())
     assert {label.get_text() for label in axes.get_yticklabels()} == {"paper (100)", "screen (200)"}
 
 

@@ -2,68 +2,70 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
 from tests.report.examples import digits, synthetic
-from uniqueinfo.applications import mislabeled
+from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.scores.predictions import Predictions
 
-SCORES, _ = digits(n=600, wrong=30)
+
+@pytest.fixture(scope="module")
+def planted() -> ui.Scores:
+    """Six hundred digits; the labels of the first thirty are wrong."""
+    return digits(n=600, wrong=30)[0]
 
 
-def test_most_wrong_labels_are_found() -> None:
-    found = mislabeled(SCORES)
+def test_most_wrong_labels_are_found(planted: ui.Scores) -> None:
+    found = mislabeled(planted)
     assert np.isin(np.arange(30), found.samples[: found.count]).mean() > 0.8
 
 
-def test_the_noise_rate_is_near_the_truth() -> None:
-    assert mislabeled(SCORES).noise_rate == pytest.approx(0.05, abs=0.02)
+def test_the_noise_rate_is_near_the_truth(planted: ui.Scores) -> None:
+    assert mislabeled(planted).noise_rate == pytest.approx(0.05, abs=0.02)
 
 
-def test_the_suggestion_is_mostly_the_true_label() -> None:
-    wrong = mislabeled(SCORES).frame(everyone=True).loc[:29]
+def test_the_suggestion_is_mostly_the_true_label(planted: ui.Scores) -> None:
+    wrong = mislabeled(planted).frame(everyone=True).loc[:29]
     truth = [str((int(label) - 5) % 10) for label in wrong["label"]]
     assert (wrong["suggested"] == truth).mean() > 0.8
 
 
-def test_the_lowest_margin_comes_first() -> None:
-    assert mislabeled(SCORES).frame(everyone=True)["margin"].is_monotonic_increasing
+def test_the_lowest_margin_comes_first(planted: ui.Scores) -> None:
+    assert mislabeled(planted).frame(everyone=True)["margin"].is_monotonic_increasing
 
 
-def test_the_most_information_comes_first_where_asked_for() -> None:
-    table = mislabeled(SCORES, criterion="information").frame(everyone=True)
+def test_the_most_information_comes_first_where_asked_for(planted: ui.Scores) -> None:
+    table = mislabeled(planted, criterion="information").frame(everyone=True)
     assert table["functional"].is_monotonic_decreasing
 
 
-def test_training_loss_stands_beside() -> None:
-    table = mislabeled(SCORES).frame(everyone=True).sort_index()
-    np.testing.assert_allclose(table["training_loss"], np.square(SCORES.outputs - SCORES.targets).sum(axis=1) / 2)
+def test_training_loss_stands_beside(planted: ui.Scores) -> None:
+    table = mislabeled(planted).frame(everyone=True).sort_index()
+    np.testing.assert_allclose(table["training_loss"], np.square(planted.outputs - planted.targets).sum(axis=1) / 2)
 
 
-def test_a_given_noise_rate_is_the_cut_off() -> None:
-    assert len(mislabeled(SCORES, noise_rate=0.1).frame()) == 60
+def test_a_given_noise_rate_is_the_cut_off(planted: ui.Scores) -> None:
+    assert len(mislabeled(planted, noise_rate=0.1).frame()) == 60
 
 
 def test_labels_nobody_contradicts_are_all_trusted() -> None:
     scores = synthetic(30)
-    assert mislabeled(dataclasses.replace(scores, loo_outputs=scores.targets)).count == 0
+    assert mislabeled(scores.replaced(loo_outputs=scores.targets)).count == 0
 
 
-def test_the_suggestion_always_differs_from_the_label() -> None:
-    table = mislabeled(SCORES).frame(everyone=True)
+def test_the_suggestion_always_differs_from_the_label(planted: ui.Scores) -> None:
+    table = mislabeled(planted).frame(everyone=True)
     assert (table["suggested"] != table["label"]).all()
 
 
 def test_one_output_for_two_classes_equals_two_outputs() -> None:
     two = synthetic(50, 2)
     f = np.random.default_rng(1).normal(0.5, 0.5, size=(50, 1))
-    two = dataclasses.replace(two, loo_outputs=np.hstack([1 - f, f]))
-    one = dataclasses.replace(two, loo_outputs=f, outputs=two.outputs[:, 1:], targets=two.targets[:, 1:])
+    two = two.replaced(loo_outputs=np.hstack([1 - f, f]))
+    one = two.replaced(loo_outputs=f, outputs=two.outputs[:, 1:], targets=two.targets[:, 1:])
     a, b = Predictions.of(one), Predictions.of(two)
     assert a is not None
     assert b is not None
@@ -71,56 +73,56 @@ def test_one_output_for_two_classes_equals_two_outputs() -> None:
     np.testing.assert_array_equal(a.predicted, b.predicted)
 
 
-def test_probabilities_add_up_to_one() -> None:
-    found = Predictions.of(SCORES)
+def test_probabilities_add_up_to_one(planted: ui.Scores) -> None:
+    found = Predictions.of(planted)
     assert found is not None
     np.testing.assert_allclose(found.probability.sum(axis=1), 1)
     assert (found.probability >= 0).all()
 
 
-def test_the_plot_shows_every_sample() -> None:
+def test_the_plot_shows_every_sample(planted: ui.Scores) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    axes = mislabeled(SCORES).plot()
-    assert sum(bar.get_height() for bars in axes.containers for bar in bars) == len(SCORES)
+    axes = mislabeled(planted).plot()
+    assert sum(bar.get_height() for bars in axes.containers for bar in bars) == len(planted)
     matplotlib.pyplot.close(axes.figure)
 
 
-def test_cleaning_replaces_the_labels_of_suspects_alone() -> None:
-    found = mislabeled(SCORES)
+def test_cleaning_replaces_the_labels_of_suspects_alone(planted: ui.Scores) -> None:
+    found = mislabeled(planted)
     table, suspects = found.cleaned(), found.samples[: found.count]
-    assert list(table["id"]) == list(SCORES.frame()["id"])
+    assert list(table["id"]) == list(planted.frame()["id"])
     changed = np.flatnonzero(table["label"] != table["given"])
     np.testing.assert_array_equal(changed, np.sort(suspects))
     assert list(table["label"][suspects]) == list(found.frame()["suggested"])
 
 
-def test_cleaning_makes_more_labels_right() -> None:
-    table = mislabeled(SCORES).cleaned()
+def test_cleaning_makes_more_labels_right(planted: ui.Scores) -> None:
+    table = mislabeled(planted).cleaned()
     truth = load_digits().target[:600].astype(str)
     assert (table["label"] == truth).mean() > 0.98 > (table["given"] == truth).mean() + 0.02
 
 
-def test_dropped_suspects_are_gone_and_the_rest_is_as_given() -> None:
-    found = mislabeled(SCORES, noise_rate=0.1)
+def test_dropped_suspects_are_gone_and_the_rest_is_as_given(planted: ui.Scores) -> None:
+    found = mislabeled(planted, noise_rate=0.1)
     table = found.cleaned(drop=True)
     assert len(table) == 540
     assert (table["label"] == table["given"]).all()
     assert not set(found.frame()["id"]) & set(table["id"])
 
 
-def test_the_users_columns_stay_with_their_samples() -> None:
-    assert SCORES.columns is not None
-    table = mislabeled(SCORES).cleaned(drop=True)
-    np.testing.assert_array_equal(table["ink"], SCORES.columns["ink"].to_numpy()[table.index])
+def test_the_users_columns_stay_with_their_samples(planted: ui.Scores) -> None:
+    assert planted.columns is not None
+    table = mislabeled(planted).cleaned(drop=True)
+    np.testing.assert_array_equal(table["ink"], planted.columns["ink"].to_numpy()[table.index])
 
 
-def test_leave_one_out_probabilities_are_what_cleanlab_takes() -> None:
+def test_leave_one_out_probabilities_are_what_cleanlab_takes(planted: ui.Scores) -> None:
     filters = pytest.importorskip("cleanlab.filter")
-    given = np.asarray(SCORES.labels)
-    found = filters.find_label_issues(given, SCORES.loo_probabilities(), return_indices_ranked_by="normalized_margin")
+    given = np.asarray(planted.labels)
+    found = filters.find_label_issues(given, planted.loo_probabilities(), return_indices_ranked_by="normalized_margin")
     assert (found[:20] < 30).all()  # its surest are planted ones
-    assert np.isin(found, mislabeled(SCORES).samples[:40]).mean() > 0.9
+    assert np.isin(found, mislabeled(planted).samples[:40]).mean() > 0.9
 
 
 @pytest.mark.parametrize(
@@ -130,9 +132,9 @@ def test_leave_one_out_probabilities_are_what_cleanlab_takes() -> None:
         ({"noise_rate": 1.5}, "noise_rate: expected a share between 0 and 1"),
     ],
 )
-def test_bad_settings_are_named(given: dict[str, object], message: str) -> None:
+def test_bad_settings_are_named(planted: ui.Scores, given: dict[str, object], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
-        mislabeled(SCORES, **given)  # type: ignore[arg-type]
+        mislabeled(planted, **given)  # type: ignore[arg-type]
 
 
 def test_regression_is_refused() -> None:

@@ -11,7 +11,7 @@ import uniqueinfo as ui
 from tests.oracles import retraining
 from tests.problems import Problem, problem, trainings
 from uniqueinfo.applications.shapley import _rounds, shapley, within
-from uniqueinfo.linearization.subsets import Part, Subsets
+from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.training import Training
 from uniqueinfo.types import Floats
 
@@ -40,7 +40,7 @@ def test_information_within_every_subset_is_that_of_training_again() -> None:
     given = problem(5, 2, 8)
     training = trainings(given, "mean")["flow with decay"]
     origin = ui.score_jacobian(given.J, given.residual, given.J_val, training=training).origin
-    parts = Subsets(Part(origin.run, origin.probe))
+    parts = Subsets(Subset(origin.run, origin.probe))
     for size in range(1, 6):
         for subset in combinations(range(5), size):
             np.testing.assert_allclose(
@@ -99,7 +99,7 @@ def test_descent_that_may_diverge_on_a_subset_becomes_flow() -> None:
 
 def test_two_duplicates_share_what_one_alone_would_have() -> None:
     X = np.eye(4)[[0, 0, 1, 2, 3]]
-    scores = ui.score_features(X, np.ones(5), np.eye(4), training=ui.Converged())
+    scores = ui.score_features(X, np.ones(5), np.eye(4), training=ui.Converged(), intercept=False)
     average = shapley(scores, subsets=300, tolerance=1e-9).average
     np.testing.assert_allclose(average[2:], average[2])
     assert average[0] == pytest.approx(average[2] / 2, rel=0.2)

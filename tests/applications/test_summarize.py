@@ -12,11 +12,14 @@ import uniqueinfo as ui
 from tests.report.examples import digits
 from uniqueinfo.applications.summarize import curve, summarize
 from uniqueinfo.linearization.selection import Selection
-from uniqueinfo.linearization.subsets import Part
+from uniqueinfo.linearization.subsets import Subset
 
 RIDGE = ui.Converged(1e-3)
-SCORES, _ = digits(n=100, wrong=4, training=RIDGE)
-LABELS = np.asarray(SCORES.labels)
+
+
+@pytest.fixture(scope="module")
+def scored() -> ui.Scores:
+    return digits(n=100, wrong=4, training=RIDGE)[0]
 
 
 def features(n: int) -> tuple[Any, Any]:
@@ -28,17 +31,17 @@ def features(n: int) -> tuple[Any, Any]:
     return np.column_stack([X / 16, np.ones(len(X))])[:n], y[:n]
 
 
-def test_the_curve_is_that_of_training_on_the_kept_samples() -> None:
-    found = summarize(SCORES, keep=0.5, strategy="bottom", step=0.25)
+def test_the_curve_is_that_of_training_on_the_kept_samples(scored: ui.Scores) -> None:
+    found = summarize(scored, keep=0.5, strategy="bottom", step=0.25)
     X, y = features(140)
     for count, accuracy in zip(found.frame()["samples"], found.frame()["accuracy"], strict=True):
-        kept = np.sort(np.argsort(np.asarray(SCORES.functional))[100 - count :])
+        kept = np.sort(np.argsort(np.asarray(scored.functional))[100 - count :])
         alone = ui.score_features(X[kept], y[kept], X[100:], y[100:], training=RIDGE, classes=range(10)).origin
         assert accuracy == (alone.run.outputs(alone.probe).argmax(axis=1) == y[100:]).mean()
 
 
-def test_iterative_scores_the_rest_anew_after_every_batch() -> None:
-    found = summarize(SCORES, keep=0.7, strategy="iterative", step=0.1)
+def test_iterative_scores_the_rest_anew_after_every_batch(scored: ui.Scores) -> None:
+    found = summarize(scored, keep=0.7, strategy="iterative", step=0.1)
     X, y = features(140)
     kept = np.arange(100)
     for _ in range(3):
@@ -48,8 +51,8 @@ def test_iterative_scores_the_rest_anew_after_every_batch() -> None:
     np.testing.assert_array_equal(found.samples, kept)
 
 
-def test_top_and_bottom_leave_from_opposite_ends() -> None:
-    top, bottom = summarize(SCORES, keep=0.5, strategy="top"), summarize(SCORES, keep=0.5, strategy="bottom")
+def test_top_and_bottom_leave_from_opposite_ends(scored: ui.Scores) -> None:
+    top, bottom = summarize(scored, keep=0.5, strategy="top"), summarize(scored, keep=0.5, strategy="bottom")
     assert not set(top.samples) & set(bottom.samples)
 
 
@@ -57,7 +60,7 @@ def test_greedy_minimizes_what_all_that_left_cost_together() -> None:
     """One at a time, each choice is that of brute force over group removals."""
     scores, _ = digits(n=12, wrong=0, training=RIDGE)
     origin = scores.origin
-    whole = Part(origin.run, origin.probe, origin.probe)
+    whole = Subset(origin.run, origin.probe, origin.probe)
     assert scores.functional is not None
     assert origin.probe is not None
     selection = Selection(whole, scores.functional, np.zeros(12, dtype=np.intp))
@@ -85,53 +88,54 @@ def test_greedy_keeps_one_of_each_pair_of_copies_and_bottom_none() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["iterative", "greedy", "bottom", "random"])
-def test_balanced_takes_the_same_share_of_every_class(strategy: Any) -> None:
-    found = summarize(SCORES, keep=0.5, strategy=strategy, balanced=True)
-    counts = np.bincount(LABELS[found.samples], minlength=10)
-    assert np.abs(counts - np.bincount(LABELS) / 2).max() <= 1
+def test_balanced_takes_the_same_share_of_every_class(scored: ui.Scores, strategy: Any) -> None:
+    found = summarize(scored, keep=0.5, strategy=strategy, balanced=True)
+    labels = np.asarray(scored.labels)
+    counts = np.bincount(labels[found.samples], minlength=10)
+    assert np.abs(counts - np.bincount(labels) / 2).max() <= 1
     assert len(found.samples) == 50
 
 
 @pytest.mark.parametrize("strategy", ["iterative", "greedy", "random"])
-def test_the_same_seed_keeps_the_same_samples(strategy: Any) -> None:
-    one, two = (summarize(SCORES, keep=0.8, strategy=strategy, seed=3) for _ in range(2))
+def test_the_same_seed_keeps_the_same_samples(scored: ui.Scores, strategy: Any) -> None:
+    one, two = (summarize(scored, keep=0.8, strategy=strategy, seed=3) for _ in range(2))
     np.testing.assert_array_equal(one.samples, two.samples)
     assert one.frame().equals(two.frame())
 
 
-def test_another_seed_picks_others_at_random() -> None:
-    one, two = (summarize(SCORES, keep=0.5, strategy="random", seed=seed).samples for seed in (0, 1))
+def test_another_seed_picks_others_at_random(scored: ui.Scores) -> None:
+    one, two = (summarize(scored, keep=0.5, strategy="random", seed=seed).samples for seed in (0, 1))
     assert not np.array_equal(one, two)
 
 
-def test_kept_ids_are_the_users_names_in_their_order() -> None:
-    found = summarize(SCORES, keep=0.3)
+def test_kept_ids_are_the_users_names_in_their_order(scored: ui.Scores) -> None:
+    found = summarize(scored, keep=0.3)
     assert list(found.kept_frame()["id"]) == [f"digit-{i:03d}" for i in sorted(found.samples)]
     assert len(found.ids) == 30
 
 
-def test_the_steps_end_at_the_share_wanted() -> None:
-    assert summarize(SCORES, keep=0.37, step=0.2).frame()["samples"].to_list() == [100, 80, 60, 40, 37]
+def test_the_steps_end_at_the_share_wanted(scored: ui.Scores) -> None:
+    assert summarize(scored, keep=0.37, step=0.2).frame()["samples"].to_list() == [100, 80, 60, 40, 37]
 
 
-def test_retraining_is_told_every_set_of_kept_samples() -> None:
+def test_retraining_is_told_every_set_of_kept_samples(scored: ui.Scores) -> None:
     seen: list[int] = []
 
     def retrain(kept: Any) -> float:
         seen.append(len(kept))
         return len(kept) / 1000
 
-    found = summarize(SCORES, keep=0.5, step=0.25, retrain=retrain).frame()
+    found = summarize(scored, keep=0.5, step=0.25, retrain=retrain).frame()
     assert seen == [100, 75, 50]
     assert found["retrained"].to_list() == [0.1, 0.075, 0.05]
 
 
-def test_a_test_set_is_what_the_curve_is_measured_on() -> None:
+def test_a_test_set_is_what_the_curve_is_measured_on(scored: ui.Scores) -> None:
     X, y = features(300)
-    linearization = SCORES.origin.run.linearization
+    linearization = scored.origin.run.linearization
     test = linearization.probe(X[140:], np.eye(10)[y[140:]])
-    found = summarize(SCORES, keep=0.9, test=test).frame()
-    outputs = SCORES.origin.run.outputs(test)
+    found = summarize(scored, keep=0.9, test=test).frame()
+    outputs = scored.origin.run.outputs(test)
     assert found["accuracy"].iloc[0] == (outputs.argmax(axis=1) == y[140:]).mean()
 
 
@@ -149,28 +153,28 @@ def test_one_output_for_two_classes_is_judged_by_its_side_of_a_half() -> None:
     assert summarize(scores, keep=0.9).frame()["accuracy"].iloc[0] == ((outputs > 0.5) == (y[100:] > 4)).mean()
 
 
-def test_curves_hold_every_strategy_at_every_share() -> None:
-    table = curve(SCORES, ["iterative", "random"], [0.8, 0.5], step=0.1).frame()
+def test_curves_hold_every_strategy_at_every_share(scored: ui.Scores) -> None:
+    table = curve(scored, ["iterative", "random"], [0.8, 0.5], step=0.1).frame()
     assert table["strategy"].to_list() == ["iterative"] * 3 + ["random"] * 3
     assert table["share"].to_list() == [1.0, 0.8, 0.5] * 2
-    alone = summarize(SCORES, keep=0.5, step=0.1).frame()
+    alone = summarize(scored, keep=0.5, step=0.1).frame()
     assert table["accuracy"].iloc[2] == alone["accuracy"].iloc[-1]
 
 
-def test_the_plot_has_a_line_for_every_strategy() -> None:
-    axes = curve(SCORES, ["bottom", "top"], [0.5]).plot(Figure().subplots())
+def test_the_plot_has_a_line_for_every_strategy(scored: ui.Scores) -> None:
+    axes = curve(scored, ["bottom", "top"], [0.5]).plot(Figure().subplots())
     assert [line.get_label() for line in axes.get_lines()] == ["bottom", "top"]
 
 
-def test_galleries_show_kept_and_removed_apart() -> None:
-    found = summarize(SCORES, keep=0.5)
+def test_galleries_show_kept_and_removed_apart(scored: ui.Scores) -> None:
+    found = summarize(scored, keep=0.5)
     kept, removed = (({shown.sample for shown in gallery.samples}) for gallery in found.galleries())
     assert kept <= set(found.samples)
     assert not removed & set(found.samples)
 
 
-def test_the_sentence_names_all_three_accuracies() -> None:
-    found = summarize(SCORES, keep=0.5)
+def test_the_sentence_names_all_three_accuracies(scored: ui.Scores) -> None:
+    found = summarize(scored, keep=0.5)
     for accuracy in (*found.frame()["accuracy"].iloc[[0, -1]], found.at_random):
         assert f"{accuracy:.3g}" in found.sentence
 
@@ -184,9 +188,9 @@ def test_the_sentence_names_all_three_accuracies() -> None:
         ({"step": 0.0}, "step: expected the share"),
     ],
 )
-def test_bad_settings_are_named(given: dict[str, Any], message: str) -> None:
+def test_bad_settings_are_named(scored: ui.Scores, given: dict[str, Any], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
-        summarize(SCORES, **given)
+        summarize(scored, **given)
 
 
 def test_samples_without_labels_to_judge_by_are_refused() -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from tests.baselines.networks import trained
 from tests.oracles.compare import close
 from tests.oracles.influence import Problem
-from tests.oracles.jacobian import jacobian_rows
+from tests.oracles.jacobian import jacobian_rows, loss_gradients
 from uniqueinfo import InputError
 from uniqueinfo.baselines.gradients import el2n, forgetting, gradient_norm, random_scores, tracin, training_loss
 
@@ -23,15 +23,6 @@ def given() -> Problem:
 @pytest.fixture(scope="module")
 def checkpoints() -> list[dict[str, Tensor]]:
     return [copy.deepcopy(trained(steps=steps).model.state_dict()) for steps in (1, 20, 100)]
-
-
-def gradients(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
-    """∇½‖f − y‖² one sample at a time, by autograd's own sum over outputs."""
-    found = []
-    for x, y in zip(inputs, targets, strict=True):
-        loss = (model(x[None])[0] - y).square().sum() / 2
-        found.append(torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(model.parameters()))]))
-    return torch.stack(found)
 
 
 def test_training_loss_is_half_the_squared_error(given: Problem) -> None:
@@ -59,7 +50,7 @@ def test_el2n_refuses_the_softmax_of_one_output() -> None:
 
 
 def test_gradient_norm_is_that_of_each_samples_loss(given: Problem) -> None:
-    close(gradient_norm(given.model, given.train), gradients(given.model, *given.train).norm(dim=1), rtol=1e-10)
+    close(gradient_norm(given.model, given.train), loss_gradients(given.model, *given.train).norm(dim=1), rtol=1e-10)
 
 
 def test_tracin_sums_gradient_products_over_checkpoints(given: Problem, checkpoints: list[dict[str, Tensor]]) -> None:
@@ -69,7 +60,7 @@ def test_tracin_sums_gradient_products_over_checkpoints(given: Problem, checkpoi
     network = copy.deepcopy(given.model)
     for rate, state in zip(rates, checkpoints, strict=True):
         network.load_state_dict(state)
-        left, right = gradients(network, *given.train), gradients(network, *given.val)
+        left, right = loss_gradients(network, *given.train), loss_gradients(network, *given.val)
         own = own + rate * left.square().sum(1)
         cross = cross + rate * left @ right.T
         moved = moved - rate * torch.einsum("nd,mkd->nmk", left, jacobian_rows(network, given.val[0]))

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from tests.baselines.networks import trained
 from tests.oracles import influence as oracle
+from tests.oracles import retraining
 from tests.oracles.compare import close
 from tests.oracles.influence import Problem
 from tests.oracles.jacobian import jacobian_rows
@@ -23,16 +24,11 @@ def given() -> Problem:
 
 
 def agrees(found: Influence, delta: Tensor, given: Problem, rtol: float) -> None:
-    """Every measure, from the weight changes of the definition."""
-    val, targets = given.val
-    moved = torch.einsum("mkd,nd->nmk", jacobian_rows(given.model, val), delta)
-    with torch.no_grad():
-        misfit = given.model(val) - targets
-    close(found.weight, delta.square().sum(1) / 2, rtol=rtol)
-    close(found.output_changes, moved, rtol=rtol, atol=rtol * float(moved.abs().max()))
-    close(found.functional, moved.square().sum((1, 2)) / (2 * len(val)), rtol=rtol)
-    value = -(moved * misfit).sum((1, 2)) / len(val)
-    close(found.value, value, rtol=rtol, atol=rtol * float(value.abs().max()))
+    truth = oracle.measures(given, delta)
+    close(found.weight, truth.weight, rtol=rtol)
+    close(found.output_changes, truth.output_changes, rtol=rtol, atol=rtol * float(truth.output_changes.abs().max()))
+    close(found.functional, truth.functional, rtol=rtol)
+    close(found.value, truth.value, rtol=rtol, atol=rtol * float(truth.value.abs().max()))
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
@@ -121,19 +117,13 @@ def test_a_minimum_moves_as_leaving_out_says_to_first_order() -> None:
     inverse = np.linalg.inv(X.T @ X + decay * np.eye(4))
     model.weight.data = torch.from_numpy(inverse @ X.T @ y)[None]
     found = influence(model, (X, y), (X_val, y_val), reduction="sum", weight_decay=decay, solver=Exact())
-    scores = score_features(X, y, X_val, y_val, training=Converged(decay, reduction="sum"))
+    scores = score_features(X, y, X_val, y_val, training=Converged(decay, reduction="sum"), intercept=False)
     rest = 1 - np.einsum("ni,ij,nj->n", X, inverse, X)
     assert scores.functional is not None
     close(found.weight, scores.weight * rest**2, rtol=1e-8)
     close(found.functional, scores.functional * rest**2, rtol=1e-8)
-    without = [
-        np.linalg.solve(
-            np.delete(X, i, 0).T @ np.delete(X, i, 0) + decay * np.eye(4), np.delete(X, i, 0).T @ np.delete(y, i)
-        )
-        for i in range(30)
-    ]
-    truth = np.square(inverse @ X.T @ y - np.stack(without)).sum(1) / 2
-    close(found.weight / rest**2, truth, rtol=1e-8)
+    moved = retraining.changes(X[:, None], y[:, None], Converged(decay, reduction="sum"), [[i] for i in range(30)])
+    close(found.weight / rest**2, np.square(moved).sum(1) / 2, rtol=1e-8)
 
 
 def test_the_network_stays_as_it_was(given: Problem) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 import uniqueinfo as ui
 from tests.oracles.compare import close
-from tests.oracles.sgd import flat, trained
+from tests.oracles.sgd import Truth, leave_out, trained
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.baselines.retraining import Retrained, retrain
 from uniqueinfo.training import Reduction
@@ -31,25 +31,13 @@ def data(n: int = 12, seed: int = 0) -> tuple[Tensor, Tensor]:
     return torch.randn(n, 3, generator=generator, dtype=torch.float64), torch.arange(n) % 2
 
 
-def by_the_loop(training: ui.GradientDescent, groups: list[list[int]], **settings: Any) -> Retrained:
-    model, (X, y), (V, v) = network(), data(), data(5, seed=1)
-    targets, wanted = torch.eye(2, dtype=torch.float64)[y], torch.eye(2, dtype=torch.float64)[v]
-    full = trained(model, X, targets, training, **settings)
-    rest = [trained(model, X, targets, training, group, **settings) for group in groups]
-    outputs, without = full(V).detach(), torch.stack([network(V).detach() for network in rest])
-    return Retrained(
-        groups=tuple(tuple(group) for group in groups),
-        weight=np.array([float((flat(full) - flat(one)).square().sum() / 2) for one in rest]),
-        functional=((without - outputs).square().sum(dim=(1, 2)) / 10).numpy(),
-        value=(((without - wanted).square().sum(dim=(1, 2)) - (outputs - wanted).square().sum()) / 10).numpy(),
-        outputs=outputs.numpy(),
-        outputs_without=without.numpy(),
-        trained={name: p.detach().numpy() for name, p in full.named_parameters()},
-        seconds=0.0,
-    )
+def by_the_loop(training: ui.GradientDescent, groups: list[list[int]], **settings: Any) -> Truth:
+    one_hot = torch.eye(2, dtype=torch.float64)
+    train, val = ((X, one_hot[y]) for X, y in (data(), data(5, seed=1)))
+    return leave_out(network(), train, val, training, groups, **settings)
 
 
-def same(found: Retrained, wanted: Retrained) -> None:
+def same(found: Retrained, wanted: Retrained | Truth) -> None:
     # float64 trainings of the same steps differ by rounding alone: 1e-15 of outputs, whose differences are 1e-3
     close(found.weight, wanted.weight, rtol=1e-9)
     close(found.functional, wanted.functional, rtol=1e-9)
@@ -165,12 +153,26 @@ def test_frozen_parameters_stay() -> None:
 def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"training": TRAINING, "copies": 4, "folder": tmp_path / "kept", "watch": [5]}
     first = retrain(network(), data(), data(5, seed=1), **settings)
-    sorted((tmp_path / "kept").glob("without-*.npz"))[1].unlink()
+    sorted((tmp_path / "kept").glob("without-*.safetensors"))[1].unlink()
     written = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
     again = retrain(network(), data(), data(5, seed=1), **settings)
     for name in ("weight", "functional", "value", "outputs", "outputs_without", "watched"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
     assert {name: (tmp_path / "kept" / name).stat().st_mtime_ns for name in written} == written
+
+
+def test_a_damaged_training_is_done_again(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"training": TRAINING, "copies": 4, "folder": tmp_path / "kept"}
+    first = retrain(network(), data(), data(5, seed=1), **settings)
+    files = [tmp_path / "kept" / "all.safetensors", *sorted((tmp_path / "kept").glob("without-*.safetensors"))]
+    whole = [path.read_bytes() for path in files]
+    files[0].write_bytes(whole[0][:-8] + bytes(8))  # other numbers
+    files[1].write_bytes(whole[1][:40])  # cut off
+    (tmp_path / "kept" / ".all.safetensors.77.part").write_bytes(b"begun")  # by a process that was killed
+    again = retrain(network(), data(), data(5, seed=1), **settings)
+    np.testing.assert_array_equal(first.outputs_without, again.outputs_without)
+    assert not list((tmp_path / "kept").glob("*.part"))
+    assert len(files[1].read_bytes()) == len(whole[1])
 
 
 def test_samples_can_be_added_to_a_run(tmp_path: Path) -> None:
@@ -184,9 +186,9 @@ def test_samples_can_be_added_to_a_run(tmp_path: Path) -> None:
 
 def test_a_folder_of_another_training_is_refused(tmp_path: Path) -> None:
     retrain(network(), data(), training=TRAINING, samples=[0], folder=tmp_path / "kept")
-    with pytest.raises(ui.InputError, match="another training; name another folder"):
+    with pytest.raises(ui.InputError, match=r"made with training\.steps = 25, not 9; name another folder"):
         retrain(network(), data(), training=replace(TRAINING, steps=9), samples=[0], folder=tmp_path / "kept")
-    with pytest.raises(ui.InputError, match="another train; name another folder"):
+    with pytest.raises(ui.InputError, match=r"made with train = .*; name another folder"):
         retrain(network(), data(seed=3), training=TRAINING, samples=[0], folder=tmp_path / "kept")
 
 
@@ -198,11 +200,12 @@ def test_a_rate_at_which_the_network_itself_diverges_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"samples": [0], "groups": [[1]]}, "not both"),
+        ({"samples": [0], "groups": [[1]]}, "leave one of them out"),
         ({"samples": [12]}, "sample 12 is outside 0…11"),
-        ({"groups": [[]]}, "at least one sample"),
+        ({"groups": [[]]}, "at least one of the 12 samples"),
         ({"groups": [list(range(12))]}, "at least one to train on"),
         ({"batch_size": 0}, "batch_size"),
+        ({"copies": 0}, "copies: expected at least 1"),
         ({"watch": [26]}, "steps between 1 and 25"),
         ({"training": ui.GradientFlow(lr=0.1, time=5.0), "batch_size": 4}, "batch_size: gradient flow"),
         ({"training": ui.Converged()}, "training: expected GradientDescent or GradientFlow"),

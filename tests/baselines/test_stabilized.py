@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from scipy.integrate import solve_ivp
+from torch import Tensor
 
 from uniqueinfo.baselines.stabilized import LEAPS, Weights, begin, follow, leap
 
 TIME, SHARPEST = 2.0, 1000.0
-RATES = torch.from_numpy(np.geomspace(1e-2, SHARPEST, 200))
-ONES = {"w": torch.ones(1, 200, dtype=torch.float64)}
 GOAL = 100.0
 
 
+def rates() -> Tensor:
+    """How fast each direction goes: stiff, over five decades."""
+    return torch.from_numpy(np.geomspace(1e-2, SHARPEST, 200))
+
+
+@pytest.fixture
+def ones() -> Weights:
+    return {"w": torch.ones(1, 200, dtype=torch.float64)}
+
+
 def down(weights: Weights) -> Weights:
-    return {"w": -RATES * weights["w"]}
+    return {"w": -rates() * weights["w"]}
 
 
 def off(weights: Weights) -> float:
     """The farthest that any direction ends from where flow brings it, of its way."""
-    gone = -torch.expm1(-RATES * TIME)
+    gone = -torch.expm1(-rates() * TIME)
     return float(((1 - weights["w"] - gone) / gone).abs().max())
 
 
@@ -30,8 +40,8 @@ def product(weights: Weights) -> Weights:
     return {"w": (GOAL - w.prod(dim=1, keepdim=True)) * w.flip(1)}
 
 
-def test_no_direction_of_a_stiff_flow_ends_far_from_where_flow_brings_it() -> None:
-    weights, strides = begin(ONES, down, TIME, lambda w: SHARPEST)
+def test_no_direction_of_a_stiff_flow_ends_far_from_where_flow_brings_it(ones: Weights) -> None:
+    weights, strides = begin(ones, down, TIME, lambda w: SHARPEST)
     assert [stride.ends for stride in strides] == list(range(1, LEAPS + 1))
     assert sum(stride.stages for stride in strides) <= 231
     assert off(weights) < 0.006
@@ -58,18 +68,18 @@ def test_where_the_curvature_grows_leaps_are_halved_and_end_where_flow_does() ->
     np.testing.assert_allclose(weights["w"].numpy()[0], exact, rtol=0.01)  # what is stiff shrinks to a third a leap
 
 
-def test_strides_too_long_for_a_flow_are_halved() -> None:
+def test_strides_too_long_for_a_flow_are_halved(ones: Weights) -> None:
     def slower(weights: Weights) -> Weights:
-        return {"w": -RATES.clamp(max=SHARPEST / 4) * weights["w"]}
+        return {"w": -rates().clamp(max=SHARPEST / 4) * weights["w"]}
 
-    _, strides = begin(ONES, slower, TIME, lambda w: SHARPEST / 4)
-    plain = ONES
+    _, strides = begin(ones, slower, TIME, lambda w: SHARPEST / 4)
+    plain = ones
     for stride in strides:
         plain, _ = leap(plain, down, stride.length, stride.stages)
     assert off(plain) > 1e6
-    assert off(follow(ONES, down, strides)) < 0.006
+    assert off(follow(ones, down, strides)) < 0.006
 
 
-def test_a_copy_that_is_stable_takes_the_strides_as_they_are() -> None:
-    there, strides = begin(ONES, down, TIME, lambda w: SHARPEST)
-    assert torch.equal(follow(ONES, down, strides)["w"], there["w"])
+def test_a_copy_that_is_stable_takes_the_strides_as_they_are(ones: Weights) -> None:
+    there, strides = begin(ones, down, TIME, lambda w: SHARPEST)
+    assert torch.equal(follow(ones, down, strides)["w"], there["w"])

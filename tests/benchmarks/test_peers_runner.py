@@ -22,12 +22,16 @@ LIMITS = Limits(seconds=60, memory=2048 * MIB)
 
 
 @pytest.fixture(scope="module")
-def problem(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def given() -> Problem:
     generator = torch.Generator().manual_seed(0)
     X, X_val = (torch.randn(size, 40, generator=generator) for size in (30, 10))
     weights = {"0.weight": torch.ones(50, 40), "0.bias": torch.ones(50), "2.weight": torch.ones(1, 50)}
     y = torch.arange(30) % 2
-    given = Problem(X, y, X_val, y[:10], 2, 0.1, 20, weights, weights, [weights])
+    return Problem(X, y, X_val, y[:10], 2, 0.1, 20, weights, weights, [weights])
+
+
+@pytest.fixture(scope="module")
+def problem(given: Problem, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("problem")
     given.save(folder)
     return folder
@@ -37,11 +41,18 @@ def outcome(name: str, problem: Path, out: Path, limits: Limits = LIMITS) -> dic
     return run(f"tests.benchmarks.madeup:{name}", Path(sys.executable), problem, out, limits)
 
 
-def test_a_problem_comes_back_from_its_files(problem: Path) -> None:
+def test_a_problem_comes_back_from_its_files(given: Problem, problem: Path) -> None:
     found = Problem.load(problem)
-    assert found.targets.shape == (30, 1)
-    assert len(found.between) == 1
-    tiny = found.tiny()
+    for name in ("X", "y", "X_val", "y_val"):
+        assert torch.equal(getattr(found, name), getattr(given, name))
+    assert torch.equal(found.targets, given.y[:, None].float())
+    assert (found.classes, found.lr, found.steps) == (given.classes, given.lr, given.steps)
+    for back, kept in zip([found.start, found.trained, *found.between], [given.start] * 3, strict=True):
+        assert all(torch.equal(back[name], tensor) for name, tensor in kept.items())
+
+
+def test_the_tiny_problem_fits_its_network(given: Problem) -> None:
+    tiny = given.tiny()
     assert network(tiny.trained)(tiny.X).shape == (len(tiny.y), 1)
 
 

@@ -28,7 +28,8 @@ def test_what_was_measured_is_told_and_drawn(page: Path) -> None:
     assert "| 6,000 | 120 | 60 | 537 MB |" in said
     assert "(scale/mnist.png)" in said
     assert (page.parent / "scale" / "mnist.png").stat().st_size > 5_000
-    assert (page.parent / "scale" / "scale.json").is_file()
+    kept = page.parent / "scale" / "scale.json"
+    assert json.loads(kept.read_text()) == json.loads((page.parents[1] / "scale.json").read_text())
 
 
 def test_what_was_not_measured_says_so(page: Path) -> None:

@@ -19,7 +19,7 @@ from uniqueinfo import __version__
 from uniqueinfo.cli import main
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.job import Job
-from uniqueinfo.scores.table import load
+from uniqueinfo.scores.folder import load_table as load
 
 COMMAND = [sys.executable, "-m", "uniqueinfo.cli"]
 SLOW_NETWORK = """
@@ -74,7 +74,7 @@ def test_a_fault_of_ours_has_exit_code_1_and_no_traceback(
     def fail(job: Job) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Job, "prepare", fail)
+    monkeypatch.setattr("uniqueinfo.cli.commands.prepare", fail)
     answer = uniqueinfo("score", tmp_path, "--out", tmp_path / "run")
     assert answer.code == 1
     assert answer.err.startswith("error: RuntimeError: a bug\n")
@@ -107,7 +107,7 @@ def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
         preexec_fn=_heed_ctrl_c,
     )
     deadline = time.monotonic() + 60
-    while not (run / "shards").exists() and time.monotonic() < deadline:
+    while not (run / "work").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     stopped.send_signal(signal.SIGINT)
     _, said = stopped.communicate(timeout=60)

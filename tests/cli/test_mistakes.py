@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -70,18 +69,24 @@ def _pictures(change: Callable[[Path], object]) -> Callable[[Path], Path]:
     return write
 
 
-def _savez(**arrays: Any) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
+def _without_x(folder: Path) -> Path:
+    np.savez(folder / "a.npz", features=np.ones(3))
+    return folder / "a.npz"
 
 
-def _weights(of: torch.nn.Module) -> Callable[[Path], Path]:
-    def write(folder: Path) -> Path:
-        torch.save(of.state_dict(), folder / "weights.pth")
-        return folder / "weights.pth"
+def _of_objects(folder: Path) -> Path:
+    np.savez(folder / "o.npz", X=np.array([{}, {}]), y=np.arange(2))
+    return folder / "o.npz"
 
-    return write
+
+def _of_nan(folder: Path) -> Path:
+    return files.npz(folder / "train.npz", X=np.full((24, 2), np.nan))
+
+
+def _other_weights(folder: Path) -> Path:
+    """Those of a network that has nothing to do with the one asked for."""
+    torch.save(torch.nn.Linear(3, 8).state_dict(), folder / "weights.pth")
+    return folder / "weights.pth"
 
 
 def _truncated_idx(folder: Path) -> Path:
@@ -127,13 +132,13 @@ MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
     "empty table": (_score(_written("empty.csv", "")), "empty", ""),
     "table without rows": (_score(_written("head.csv", "size,label\n")), "no rows", ""),
     "text posing as Parquet": (_score(_written("t.parquet", "a,b\n1,2\n")), "cannot be read as PARQUET", "convert"),
-    "npz without X": (_score(_written("a.npz", _savez(features=np.ones(3)))), "no array X", "np.savez"),
+    "npz without X": (_score(_without_x), "no array X", "np.savez"),
     "objects in an npz": (
-        _score(_written("o.npz", _savez(X=np.array([{}, {}]), y=np.arange(2)))),
+        _score(_of_objects),
         "plain arrays",
         "np.savez",
     ),
-    "NaN in an array": (_score(_npz(X=np.full((24, 2), np.nan))), "sample 0 holds NaN", "mend it"),
+    "NaN in an array": (_score(_of_nan), "sample 0 holds NaN", "mend it"),
     "fewer labels than samples": (_score(_unequal_idx), "9 samples and 8 labels", "one label for each"),
     "truncated IDX": (_score(_truncated_idx), "where its header says", "fetch it again"),
     "other features in validation": (
@@ -177,12 +182,12 @@ MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
     "model function that fails": (_score(_npz(), "--model", _model("def make(): 1 / 0")), "ZeroDivision", "--debug"),
     "model function without a network": (_score(_npz(), "--model", _model("def make(): ...")), "NoneType", "nn.Module"),
     "weights of another network": (
-        _score(_npz(), "--model", "mlp:8", "--weights", _weights(torch.nn.Linear(3, 8))),
+        _score(_npz(), "--model", "mlp:8", "--weights", _other_weights),
         "the network's 1.weight",
         "another network",
     ),
     "trained weights of another network": (
-        _score(_npz(), "--model", "mlp:8", "--trained", _weights(torch.nn.Linear(3, 8))),
+        _score(_npz(), "--model", "mlp:8", "--trained", _other_weights),
         "does not fit the network",
         "state_dict()",
     ),
@@ -192,7 +197,7 @@ MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
         "check",
     ),
     "trained weights of a centred network": (
-        _score(_npz(), "--model", "mlp:8", "--centred", "--trained", _weights(torch.nn.Linear(3, 8))),
+        _score(_npz(), "--model", "mlp:8", "--centred", "--trained", _other_weights),
         "--centred, --trained",
         "drop one",
     ),
@@ -216,7 +221,26 @@ MISTAKES: dict[str, tuple[Callable[[Path], Arguments], str, str]] = {
         "diverges",
         "lr must stay below",
     ),
-    "rate without steps": (_score(_npz(), "--lr", 0.1), "needs --lr and --steps", "auto"),
+    "rate without steps": (_score(_npz(), "--lr", 0.1), "descent: needs --steps", "--training auto"),
+    "descent without anything": (_score(_npz(), "--training", "descent"), "needs --lr and --steps", "--training auto"),
+    "rate of auto": (
+        _score(_npz(), "--training", "auto", "--lr", 0.1),
+        "auto: chooses for itself and has no --lr",
+        "--training descent",
+    ),
+    "decay of auto": (_score(_npz(), "--weight-decay", 0.1), "has no --weight-decay", "--training descent"),
+    "rate of training to the end": (_score(_npz(), "--training", "converged", "--lr", 0.1), "has no --lr", "drop it"),
+    "momentum of flow": (
+        _score(_npz(), "--training", "flow", "--lr", 0.1, "--steps", 3, "--momentum", 0.5),
+        "flow: has no --momentum",
+        "drop it",
+    ),
+    "dropped from no export": (lambda f: ("mislabeled", f, "--drop"), "--drop", "--export too"),
+    "export into no folder": (
+        lambda f: ("summarize", f, "--export", f / "gone" / "kept.csv"),
+        "--export",
+        "a folder that is there",
+    ),
     "share above one": (_score(_npz(), "--holdout", 2), "--holdout 2", "below 1"),
     "out below a file": (_into(_written("taken", ""), "taken/run"), "cannot be written", "another folder"),
     "out full of other things": (

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.calling import Caller
 from tests.realdata import FOLDER, arrays
 from tests.runs.readers import files
-from uniqueinfo.scores.table import load
+from uniqueinfo.scores.folder import load_table as load
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.calling import Caller
-from uniqueinfo.scores.table import load
+from uniqueinfo.scores.folder import load_table as load
 
 WORDS = {"good": ["bright", "clever", "warm", "film"], "bad": ["dull", "slow", "cold", "film"]}
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from uniqueinfo.experiments import attribution
-from uniqueinfo.experiments.attribution import _Moved, _pearson
+from uniqueinfo.experiments.attribution import _Moved
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.training import GradientDescent
 
 
-def test_the_correlation_is_numpys_over_all_pairs_of_the_chosen_rows() -> None:
+def test_the_correlation_is_numpys_over_all_pairs() -> None:
     said, real = np.random.default_rng(0).normal(size=(2, 6, 4))
-    at = np.array([[0.0, 1, 2, 3, 4, 5], [5.0, 5, 1, 1, 0, 2]])
-    wanted = [np.corrcoef(said[rows].ravel(), real[rows].ravel())[0, 1] for rows in at.astype(int)]
-    np.testing.assert_allclose(_pearson(said, real, at), wanted)
+    moved = _Moved(np.zeros((6, 4), dtype=int), said, real, said[:, 0], real[:, 0])
+    assert moved.correlation.value == pytest.approx(np.corrcoef(said.ravel(), real.ravel())[0, 1])
+    assert moved.correlation_together.value == pytest.approx(np.corrcoef(said[:, 0], real[:, 0])[0, 1])
 
 
 def test_signs_that_agree_are_counted() -> None:

@@ -8,7 +8,7 @@ import pytest
 from uniqueinfo.experiments import duplicates
 from uniqueinfo.experiments.data import Part
 from uniqueinfo.experiments.data.pictures import Pixels
-from uniqueinfo.experiments.duplicates import KINDS, plant
+from uniqueinfo.experiments.duplicates import KINDS, Planted, plant
 from uniqueinfo.experiments.networks import paper_cnn
 from uniqueinfo.experiments.runner import Request
 
@@ -18,14 +18,16 @@ def _digits(count: int, seed: int) -> Part[Pixels]:
     return Part(Pixels(pictures), np.arange(count) % 2, np.array([f"digit {i}" for i in range(count)]))
 
 
-GIVEN = plant(_digits(40, 0), _digits(20, 1), each=3, seed=0)
+@pytest.fixture(scope="module")
+def given() -> Planted:
+    return plant(_digits(40, 0), _digits(20, 1), each=3, seed=0)
 
 
 @pytest.mark.parametrize("where", ["train", "validation"])
-def test_pairs_are_of_a_digit_and_its_copy(where: str) -> None:
-    originals, part = GIVEN.train.inputs.array[:40], GIVEN.train if where == "train" else GIVEN.val
+def test_pairs_are_of_a_digit_and_its_copy(given: Planted, where: str) -> None:
+    originals, part = given.train.inputs.array[:40], given.train if where == "train" else given.val
     for kind in KINDS:
-        pairs = GIVEN.pairs(kind, where)
+        pairs = given.pairs(kind, where)
         assert len(pairs) == 3
         for source, copy in pairs:
             picture, copied = originals[source].astype(int), part.inputs.array[copy].astype(int)
@@ -33,13 +35,13 @@ def test_pairs_are_of_a_digit_and_its_copy(where: str) -> None:
             assert np.array_equal(picture, copied) == (kind == "exact")
             assert any(np.array_equal(shifted, copied) for shifted in shifts) == (kind == "shift")
             assert (0 < np.abs(picture - copied).mean() < 20) == (kind == "noise")
-            assert part.labels[copy] == GIVEN.train.labels[source]
+            assert part.labels[copy] == given.train.labels[source]
 
 
-def test_no_digit_is_copied_twice_and_the_others_stay() -> None:
-    assert len(np.unique(GIVEN.sources)) == len(GIVEN.sources) == 18
-    assert GIVEN.originals == (40, 20)
-    np.testing.assert_array_equal(GIVEN.val.inputs.array[:20], _digits(20, 1).inputs.array)
+def test_no_digit_is_copied_twice_and_the_others_stay(given: Planted) -> None:
+    assert len(np.unique(given.sources)) == len(given.sources) == 18
+    assert given.originals == (40, 20)
+    np.testing.assert_array_equal(given.val.inputs.array[:20], _digits(20, 1).inputs.array)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from uniqueinfo.experiments.runner import Request
 def test_simulated_steady_states_agree_with_the_lyapunov_equation_within_five_percent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(steadystate._SIZES, "small", {"chains": 1000, "snapshots": 15})
+    monkeypatch.setitem(steadystate._SIZES, "small", {"chains": 1500, "snapshots": 5})
     result = steadystate.run(Request())
     last = result.table.groupby("process").last().error
     for process in ("SDE, isotropic noise", "SDE, gradient noise", "SGD, η·h = 0.02"):

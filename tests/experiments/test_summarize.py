@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests import realdata
+from tests.oracles.sgd import trained
 from uniqueinfo.experiments import summarize
 from uniqueinfo.experiments.networks import mlp
 from uniqueinfo.experiments.runner import Request
@@ -43,12 +44,8 @@ def test_the_real_network_is_trained_as_torch_trains_it() -> None:
     kept = np.arange(0, 30, 2)
     training = GradientDescent(0.05, 40, momentum=0.9)
     found = _Real(network, (X, y), (X, y), training).accuracy(kept)
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9)
-    for _ in range(40):
-        optimizer.zero_grad()
-        (0.5 * (network(X[kept]) - y[kept]).square().mean()).backward()
-        optimizer.step()
-    assert found == pytest.approx(float(((network(X) > 0.5) == (y > 0.5)).double().mean()))
+    again = trained(network, X, y, training, without=range(1, 30, 2))
+    assert found == pytest.approx(float(((again(X) > 0.5) == (y > 0.5)).double().mean()))
 
 
 def test_networks_along_flow_end_where_many_small_steps_do() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from scipy import stats
 from torch import nn
 
 from tests import realdata
@@ -81,16 +80,6 @@ def test_a_finished_cell_is_found_again(column: Column, tmp_path: Path, monkeypa
     np.testing.assert_array_equal(first.truth["predictions"], again.truth["predictions"])
     assert first.seconds == again.seconds
     assert first.facts == again.facts
-
-
-def test_the_lead_is_the_difference_of_correlations() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.normal(size=50)
-    ours, theirs = truth + 0.3 * rng.normal(size=50), truth + rng.normal(size=50)
-    found = table1._difference(truth, ours, theirs, seed=0)
-    wanted = stats.pearsonr(ours, truth).statistic - stats.pearsonr(theirs, truth).statistic
-    assert found.value == pytest.approx(wanted, abs=1e-12)
-    assert 0 < found.low < found.value < found.high
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.key)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +82,7 @@ def test_the_networks_stay_as_they_were(after: dict[str, Tensor]) -> None:
     assert all(torch.equal(w, kept[name]) for name, w in after.items())
 
 
-@pytest.mark.parametrize("wrong", [{"0.weight": torch.zeros(2)}, nn.Linear(1, 1), 3])
-def test_weights_of_another_network_are_refused_with_what_to_give(wrong: object) -> None:
+@pytest.mark.parametrize("wrong", [lambda: {"0.weight": torch.zeros(2)}, lambda: nn.Linear(1, 1), lambda: 3])
+def test_weights_of_another_network_are_refused_with_what_to_give(wrong: Callable[[], Any]) -> None:
     with pytest.raises(InputError, match=r"trained: does not fit the network .* give the same network after"):
-        ui.score(network(), data(10, 0), training=TRAINING, trained=wrong)  # type: ignore[arg-type]
+        ui.score(network(), data(10, 0), training=TRAINING, trained=wrong())

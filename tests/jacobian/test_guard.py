@@ -7,9 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.features import compute_features
 from uniqueinfo.jacobian.guard import fingerprint, prepared
-from uniqueinfo.jacobian.rows import RowEngine
+from uniqueinfo.jacobian.network_rows import Differentiated, NetworkRows
 from uniqueinfo.samples.samples import as_samples
 
 DEVICES = [
@@ -117,7 +116,7 @@ def test_a_whole_pass_leaves_the_network_as_it_was() -> None:
     before = state(model)
     with prepared(model):
         inputs = torch.randn(20, 4)
-        compute_features(RowEngine(model, inputs[:2]), as_samples(inputs), memory="1GB")
+        NetworkRows.of(Differentiated(model, None, None, None, 10**9), as_samples(inputs))
     assert state(model) == before
 
 
@@ -147,15 +146,17 @@ def test_batchnorm_and_dropout_in_training_mode_are_said(caplog: pytest.LogCaptu
     assert "1 layers with active dropout" in caplog.text
 
 
-@pytest.mark.parametrize("layer", [nn.LSTM(4, 4, 2, dropout=0.1), nn.MultiheadAttention(4, 1, dropout=0.1)])
-def test_dropout_inside_a_layer_is_said_too(layer: nn.Module) -> None:
-    with prepared(layer) as notes:
+@pytest.mark.parametrize(
+    "layer", [lambda: nn.LSTM(4, 4, 2, dropout=0.1), lambda: nn.MultiheadAttention(4, 1, dropout=0.1)]
+)
+def test_dropout_inside_a_layer_is_said_too(layer: Callable[[], nn.Module]) -> None:
+    with prepared(layer()) as notes:
         assert "active dropout" in notes[0]
 
 
-@pytest.mark.parametrize("model", [network().eval(), nn.Dropout(0.0), nn.LSTM(4, 4)])
-def test_nothing_is_said_where_nothing_changes(model: nn.Module) -> None:
-    with prepared(model) as notes:
+@pytest.mark.parametrize("make", [lambda: network().eval(), lambda: nn.Dropout(0.0), lambda: nn.LSTM(4, 4)])
+def test_nothing_is_said_where_nothing_changes(make: Callable[[], nn.Module]) -> None:
+    with prepared(make()) as notes:
         assert notes == []
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -94,11 +94,11 @@ def test_an_output_sketch_gives_the_kernel_of_the_mixtures() -> None:
     torch.testing.assert_close(kernel, mixed @ mixed.T)
 
 
-@pytest.mark.parametrize(("train", "reason"), [([], "are empty"), (iter([torch.zeros(2, 20)]), "only once")])
-def test_batches_that_give_nothing_are_refused(train: Any, reason: str) -> None:
+@pytest.mark.parametrize(("train", "reason"), [(list, "are empty"), (lambda: iter([torch.zeros(2, 20)]), "only once")])
+def test_batches_that_give_nothing_are_refused(train: Callable[[], Any], reason: str) -> None:
     network, _ = build("mlp", torch.float32)
     with pytest.raises(InputError, match=reason):
-        exact_kernels(network, train, memory=1 << 30)
+        exact_kernels(network, train(), memory=1 << 30)
 
 
 def test_samples_whose_number_is_known_are_read_once() -> None:

@@ -33,9 +33,12 @@ def test_mixtures_are_orthonormal() -> None:
 
 def test_a_thousand_outputs_come_down_to_a_few() -> None:
     network = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 1000))
-    rows, outputs = RowEngine(network, torch.randn(2, 5), outputs=OutputSketch(20))(torch.randn(3, 5))
+    inputs, S = torch.randn(3, 5), OutputSketch(20).matrix(1000).float()
+    rows, outputs = RowEngine(network, torch.randn(2, 5), outputs=OutputSketch(20))(inputs)
     assert rows.shape == (3, 20, 5 * 8 + 8 + 8 * 1000 + 1000)
-    assert outputs.shape == (3, 20)
+    torch.testing.assert_close(outputs, network(inputs).detach() @ S)
+    for row in rows:  # the last bias moves each output by one, and so each mixture by its weight in it
+        torch.testing.assert_close(row[:, -1000:], S.T)
 
 
 @pytest.mark.parametrize("size", [0, 11])

@@ -10,7 +10,6 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian import Factorized, Projection, RandomCoordinates, RowEngine, VerySparse
 from uniqueinfo.jacobian.gradients import Formed
 
-CPU = torch.device("cpu")
 KINDS: dict[str, Callable[[int], Projection]] = {
     "random_coordinates": lambda seed: RandomCoordinates(10, seed),
     "factorized": lambda seed: Factorized(10, seed),
@@ -20,7 +19,7 @@ KINDS: dict[str, Callable[[int], Projection]] = {
 
 def matrix(projection: Projection, shapes: Mapping[str, tuple[int, ...]]) -> Tensor:
     """The projection as a matrix (D, width), from what it does to every unit vector."""
-    layout = projection.layout(shapes, CPU)
+    layout = projection.layout(shapes, torch.device("cpu"))
     width = max(columns.stop for columns in layout.values())
     blocks = []
     for name, shape in shapes.items():

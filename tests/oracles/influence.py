@@ -20,6 +20,16 @@ class Problem:
     val: tuple[Tensor, Tensor]
 
 
+@dataclass(frozen=True)
+class Truth:
+    """Every measure, from the weight changes of the definition."""
+
+    weight: Tensor
+    output_changes: Tensor
+    functional: Tensor
+    value: Tensor
+
+
 def hessian(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
     """Of Σ ½‖f(xᵢ) − yᵢ‖² by the flat parameters."""
     parameters = dict(model.named_parameters())
@@ -45,3 +55,17 @@ def weight_changes(given: Problem, curvature: Tensor, shift: float, unit: float)
     matrix = unit * curvature + shift * torch.eye(len(curvature), dtype=torch.float64)
     found: Tensor = torch.linalg.solve(matrix, -unit * gradients.T)
     return found.T
+
+
+def measures(given: Problem, delta: Tensor) -> Truth:
+    """What weight changes (n, D) do to the validation samples, to first order."""
+    val, targets = given.val
+    moved = torch.einsum("mkd,nd->nmk", jacobian_rows(given.model, val), delta)
+    with torch.no_grad():
+        misfit = given.model(val) - targets
+    return Truth(
+        weight=delta.square().sum(1) / 2,
+        output_changes=moved,
+        functional=moved.square().sum((1, 2)) / (2 * len(val)),
+        value=-(moved * misfit).sum((1, 2)) / len(val),
+    )

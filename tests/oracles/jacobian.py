@@ -1,10 +1,15 @@
 """The slow, sure way to a Jacobian: `torch.func.jacrev`, one sample at a time."""
 
+from __future__ import annotations
+
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev
+
+from uniqueinfo.types import Floats
 
 
 def jacobian_rows(model: nn.Module, inputs: Any) -> Tensor:
@@ -14,6 +19,22 @@ def jacobian_rows(model: nn.Module, inputs: Any) -> Tensor:
         next(iter(inputs.values())) if isinstance(inputs, dict) else inputs[0] if isinstance(inputs, tuple) else inputs
     )
     return torch.stack([_row(model, parameters, _sample(inputs, i)) for i in range(size)])
+
+
+def loss_gradients(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
+    """∇½‖f − y‖² one sample at a time, (n, D), by autograd's own sum over outputs."""
+    found = []
+    for x, y in zip(inputs, targets, strict=True):
+        loss = (model(x[None])[0] - y).square().sum() / 2
+        found.append(torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(model.parameters()))]))
+    return torch.stack(found)
+
+
+def head_rows(X: Floats, outputs: int) -> Floats:
+    """A linear head written out: J = X ⊗ I, (n, k, pk), for weights of features by outputs."""
+    n, p = X.shape
+    written: Floats = np.einsum("np,kj->nkpj", X, np.eye(outputs)).reshape(n, outputs, p * outputs)
+    return written
 
 
 def _row(model: nn.Module, parameters: dict[str, Tensor], sample: Any) -> Tensor:

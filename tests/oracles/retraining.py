@@ -23,6 +23,19 @@ def weights(J: Floats, residual: Floats, training: Training, without: Iterable[i
     return found
 
 
+def from_hessian(H: Floats, moment: Floats, training: Training) -> Floats:
+    """φ(H) times Jᵀr, (D, columns), for the sum of losses, from the eigenvalues of H."""
+    values, basis = np.linalg.eigh(H)
+    found: Floats = basis @ (training.filter(1)(values)[:, None] * (basis.T @ moment))
+    return found
+
+
+def changes(J: Floats, residual: Floats, training: Training, groups: Sequence[Iterable[int]]) -> Floats:
+    """w − w₋ of every group, (groups, D)."""
+    full = weights(J, residual, training)
+    return np.stack([full - weights(J, residual, training, group) for group in groups])
+
+
 @dataclass(frozen=True)
 class Truth:
     """Every measure of every removal, from trainings with and without."""

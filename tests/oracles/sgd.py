@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -38,6 +40,42 @@ def trained(
         loss.backward()
         optimizer.step()
     return network
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Every measure of every removal, from networks trained with and without."""
+
+    weight: Tensor
+    functional: Tensor
+    value: Tensor
+    outputs: Tensor
+    outputs_without: Tensor
+    trained: dict[str, Tensor]
+
+
+def leave_out(
+    model: nn.Module,
+    train: tuple[Tensor, Tensor],
+    val: tuple[Tensor, Tensor],
+    training: GradientDescent,
+    groups: Sequence[Sequence[int]],
+    **settings: Any,
+) -> Truth:
+    """Train once with all and once without each group, and take the differences; targets are one-hot or numbers."""
+    full = trained(model, *train, training, **settings)
+    rest = [trained(model, *train, training, group, **settings) for group in groups]
+    (inputs, wanted), m = val, len(val[0])
+    outputs, without = full(inputs).detach(), torch.stack([one(inputs).detach() for one in rest])
+    loss = (outputs - wanted).square().sum()
+    return Truth(
+        weight=torch.stack([(flat(full) - flat(one)).square().sum() / 2 for one in rest]),
+        functional=(without - outputs).square().sum(dim=(1, 2)) / (2 * m),
+        value=((without - wanted).square().sum(dim=(1, 2)) - loss) / (2 * m),
+        outputs=outputs,
+        outputs_without=without,
+        trained={name: p.detach() for name, p in full.named_parameters()},
+    )
 
 
 def flat(model: nn.Module) -> Tensor:

@@ -38,6 +38,12 @@ def covariance(
     return found
 
 
+def information(delta: Floats, covariance: Floats) -> Floats:
+    """½ δᵀΣ⁻¹δ of every row of delta: how far it moves, in widths of the steady state."""
+    found: Floats = np.einsum("id,de,ie->i", delta, np.linalg.inv(covariance), delta) / 2
+    return found
+
+
 def divergence(delta: Floats, covariance: Floats, other: Floats) -> float:
     """KL(N(δ, Σ) ‖ N(0, Σ'))."""
     inverse = np.linalg.inv(other)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import retraining
 from tests.oracles.compare import close
-from tests.problems import Problem, problem, trainings
-from uniqueinfo import Converged, FitError, GradientDescent, GradientFlow, InputError, Linearization
-from uniqueinfo.removal.removal import Removal
+from tests.oracles.jacobian import head_rows
+from tests.problems import KINDS, Problem, problem, trainings
+from uniqueinfo import Converged, GradientDescent, GradientFlow, InputError, Linearization
+from uniqueinfo.linearization.removal import Removal
 from uniqueinfo.spectrum.choice import Form
 from uniqueinfo.training import Reduction, Training
 
 # float64 leaves a removal about 16 − log10(n · condition of the filter) digits; the contract is 6, the oracle has 10.
 CLOSE = 1e-6
 SHAPES = {"more columns than rows": (9, 40), "more rows than columns": (30, 8)}
-KINDS = list(trainings(problem(2, 1, 2), "sum"))
 
 
 def check(given: Problem, training: Training, form: Form, groups: list[list[int]], tolerance: float = CLOSE) -> Removal:
@@ -81,11 +81,10 @@ def test_any_shape_spectrum_and_setting_equals_training_again(
         if flow
         else GradientDescent(unit, steps, decay, reduction=reduction)
     )
+    # Flow, and descent without momentum below its stable rate (here η(λ + decay) ≤ 1.4), have a fit at every length:
+    # their filters go down without a wave that outlives the training. A FitError here is a fitter that got worse.
     for form in ("dual", "primal"):
-        try:
-            check(given, training, form, [[i] for i in range(n)] + [[0, 1]])
-        except FitError:
-            assume(False)
+        check(given, training, form, [[i] for i in range(n)] + [[0, 1]])
 
 
 def test_a_group_may_be_all_the_data() -> None:
@@ -109,12 +108,7 @@ def test_a_linear_head_equals_its_written_out_jacobian(reduction: Reduction) -> 
         rng.normal(size=(5, 6)),
         rng.normal(size=(5, 4)),
     )
-    written = Problem(
-        np.einsum("np,kj->nkpj", X, np.eye(4)).reshape(20, 4, 24),
-        Y,
-        np.einsum("np,kj->nkpj", X_val, np.eye(4)).reshape(5, 4, 24),
-        Y_val,
-    )
+    written = Problem(head_rows(X, 4), Y, head_rows(X_val, 4), Y_val)
     for training in trainings(written, reduction).values():
         groups = [[i] for i in range(20)] + [[0, 1, 2], [4, 9]]
         truth = retraining.leave_out(written.J, Y, written.J_val, Y_val, training, groups)

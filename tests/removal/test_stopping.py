@@ -36,9 +36,12 @@ def test_noise_stops_training_before_its_end() -> None:
     assert curve.error.min() < 0.7 * curve.error[-1]
 
 
-def test_one_sample_and_rows_of_zeros_still_get_a_training() -> None:
-    for J in (np.ones((1, 1, 3)), np.zeros((4, 1, 3))):
-        assert stopping_curve(Linearization.from_jacobian(J, np.ones((len(J), 1)))).best.lr > 0
+@pytest.mark.parametrize(("samples", "entry", "rate"), [(1, 1.0, 1 / 3), (4, 0.0, 1.0)], ids=["one", "zeros"])
+def test_where_the_others_teach_nothing_there_is_still_a_training(samples: int, entry: float, rate: float) -> None:
+    """One sample alone, at half of its stable rate 2/λ; and rows of zeros, at any rate: a residual of 1 stays."""
+    curve = stopping_curve(Linearization.from_jacobian(np.full((samples, 1, 3), entry), np.ones((samples, 1))))
+    assert curve.best.lr == pytest.approx(rate)
+    np.testing.assert_allclose(curve.error, 0.5, rtol=1e-12)
 
 
 def test_wrong_labels_of_mnist_stop_training_where_clean_accuracy_peaks() -> None:

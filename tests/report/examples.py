@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
 from uniqueinfo.report import SampleViews, View
+from uniqueinfo.scores.table import HeldScores
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -61,4 +62,4 @@ def synthetic(n: int, k: int = 3, **given: Any) -> ui.Scores:
         "targets": targets,
         "labels": np.arange(n) % k,
     }
-    return ui.Scores(**(settings | given))
+    return HeldScores(**(settings | given))

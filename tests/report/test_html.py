@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,12 +15,10 @@ import pytest
 from PIL import Image
 
 import uniqueinfo as ui
-from tests.report.examples import SCRIPT, digits, hostile, synthetic
-from uniqueinfo.applications import mislabeled
+from tests.report.examples import SCRIPT, hostile, synthetic
+from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.report import SampleViews, write_report
 from uniqueinfo.report.views import thumbnail
-
-SCORES, VIEWS = digits()
 
 
 class Tags(HTMLParser):
@@ -32,8 +33,10 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def test_the_page_asks_for_nothing_from_elsewhere(tmp_path: Path) -> None:
-    page = write_report(SCORES, tmp_path / "report.html", samples=VIEWS).read_text(encoding="utf-8")
+def test_the_page_asks_for_nothing_from_elsewhere(
+    digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path
+) -> None:
+    page = write_report(digit_scores, tmp_path / "report.html", samples=digit_views).read_text(encoding="utf-8")
     for tag, attributes in Tags(page).found:
         for name in ("src", "href"):
             address = attributes.get(name) or "#"
@@ -62,33 +65,37 @@ def test_the_page_of_many_samples_stays_below_two_megabytes(tmp_path: Path, widt
 
 
 @pytest.mark.parametrize(
-    "scores",
+    "make",
     [
-        synthetic(1),
-        synthetic(3, 2),
-        synthetic(40, functional=None, value=None),
-        synthetic(40, functional=np.zeros(40)),
-        synthetic(40, 1, labels=np.linspace(0, 1, 40), targets=np.linspace(0, 1, 40)[:, None]),
-        synthetic(40, 2, labels=np.ones((40, 2)), targets=np.ones((40, 2))),
-        synthetic(40, labels=None),
+        lambda: synthetic(1),
+        lambda: synthetic(3, 2),
+        lambda: synthetic(40, functional=None, value=None),
+        lambda: synthetic(40, functional=np.zeros(40)),
+        lambda: synthetic(40, 1, labels=np.linspace(0, 1, 40), targets=np.linspace(0, 1, 40)[:, None]),
+        lambda: synthetic(40, 2, labels=np.ones((40, 2)), targets=np.ones((40, 2))),
+        lambda: synthetic(40, labels=None),
     ],
     ids=["one", "three", "no validation", "no information", "regression", "two targets", "no labels"],
 )
-def test_unusual_scores_make_a_page(tmp_path: Path, scores: ui.Scores) -> None:
-    page = write_report(scores, tmp_path / "report.html").read_text(encoding="utf-8")
+def test_unusual_scores_make_a_page(tmp_path: Path, make: Callable[[], ui.Scores]) -> None:
+    page = write_report(make(), tmp_path / "report.html").read_text(encoding="utf-8")
     assert "</html>" in page
     assert "nan" not in page.split("<script", 1)[0]
 
 
-def test_saved_scores_make_the_same_page(tmp_path: Path) -> None:
-    before = write_report(SCORES, tmp_path / "one.html", samples=VIEWS)
-    after = write_report(ui.load(SCORES.save(tmp_path / "run")), tmp_path / "two.html", samples=VIEWS)
+def test_saved_scores_make_the_same_page(digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path) -> None:
+    before = write_report(digit_scores, tmp_path / "one.html", samples=digit_views)
+    after = write_report(ui.load(digit_scores.save(tmp_path / "run")), tmp_path / "two.html", samples=digit_views)
     assert before.read_bytes() == after.read_bytes()
 
 
-def test_an_answer_is_a_section_with_its_figure_table_and_pictures(tmp_path: Path) -> None:
-    section = mislabeled(SCORES).section()
-    page = write_report(SCORES, tmp_path / "report.html", samples=VIEWS, answers=[section]).read_text(encoding="utf-8")
+def test_an_answer_is_a_section_with_its_figure_table_and_pictures(
+    digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path
+) -> None:
+    section = mislabeled(digit_scores).section()
+    page = write_report(digit_scores, tmp_path / "report.html", samples=digit_views, answers=[section]).read_text(
+        encoding="utf-8"
+    )
     asked = page.split('<section id="answer-mislabeled"', 1)[1].split("</section>", 1)[0]
     tags = Tags(asked).found
     pictures = [attributes for tag, attributes in tags if tag == "img"]
@@ -105,19 +112,23 @@ def test_markup_in_an_answer_stays_text(tmp_path: Path) -> None:
     assert not any(name.startswith("on") for _, attributes in tags for name in attributes)
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(digit_scores: ui.Scores, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ui.InputError, match=r"the report cannot be written to .*file/report\.html"):
-        write_report(SCORES, tmp_path / "file" / "report.html")
+        write_report(digit_scores, tmp_path / "file" / "report.html")
 
 
-def test_settings_and_caveats_are_told(tmp_path: Path) -> None:
-    page = write_report(SCORES, tmp_path / "report.html").read_text(encoding="utf-8")
+def test_settings_and_caveats_are_told(digit_scores: ui.Scores, tmp_path: Path) -> None:
+    page = write_report(digit_scores, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "400 steps of gradient descent at rate 0.1" in page
     assert "linearization" in page
-    assert f"{SCORES.settings['fit_error']:.1g}" in page
+    assert f"{digit_scores.settings['fit_error']:.1g}" in page
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "CMYK", "LA", "I;16", "F"])
 def test_pictures_of_every_mode_become_thumbnails(mode: str) -> None:
-    assert thumbnail(Image.new(mode, (300, 200))).startswith("data:image/jpeg;base64,")
+    kind, _, content = thumbnail(Image.new(mode, (300, 200))).partition(",")
+    assert kind == "data:image/jpeg;base64"
+    with Image.open(io.BytesIO(base64.b64decode(content))) as small:
+        assert small.width < 300
+        assert small.width / small.height == pytest.approx(3 / 2, abs=0.02)

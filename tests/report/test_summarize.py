@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -15,27 +14,25 @@ from tests.report.examples import digits, synthetic
 from uniqueinfo.report import SampleViews, summarize
 from uniqueinfo.report.summarize import MOST_ROWS
 
-SCORES, VIEWS = digits()
 
-
-def test_the_answer_names_the_clearest_suspect() -> None:
-    summary = summarize(SCORES)
+def test_the_answer_names_the_clearest_suspect(digit_scores: ui.Scores) -> None:
+    summary = summarize(digit_scores)
     assert summary.suspects is not None
     first = summary.suspects.frame().iloc[0]
     assert f"{first['id']}, labelled {first['label']}, which the rest of the data takes for" in summary.answer
 
 
-def test_json_holds_no_pictures_and_no_nan() -> None:
+def test_json_holds_no_pictures_and_no_nan(digit_scores: ui.Scores, digit_views: SampleViews) -> None:
     columns = pd.DataFrame({"when": [pd.Timestamp("2020-01-01"), pd.NaT], "gap": [np.nan, 1.0]})
     said = json.dumps(summarize(synthetic(2, 2, columns=columns)).as_json(), allow_nan=False)
     assert "2020-01-01" in said
-    assert "data:image" not in json.dumps(summarize(SCORES, VIEWS).as_json(), allow_nan=False)
+    assert "data:image" not in json.dumps(summarize(digit_scores, digit_views).as_json(), allow_nan=False)
 
 
-def test_most_and_least_are_the_ends_of_the_order() -> None:
-    summary = summarize(SCORES)
-    assert SCORES.functional is not None
-    order = np.argsort(-SCORES.functional)
+def test_most_and_least_are_the_ends_of_the_order(digit_scores: ui.Scores) -> None:
+    summary = summarize(digit_scores)
+    assert digit_scores.functional is not None
+    order = np.argsort(-digit_scores.functional)
     np.testing.assert_array_equal(summary.most, order[: len(summary.most)])
     np.testing.assert_array_equal(summary.least, order[::-1][: len(summary.least)])
 
@@ -67,10 +64,10 @@ def test_a_poor_judge_is_called_one() -> None:
     assert not any("finds hard" in caveat for caveat in summarize(synthetic(60)).caveats)
 
 
-def test_what_training_again_said_is_a_caveat() -> None:
+def test_what_training_again_said_is_a_caveat(digit_scores: ui.Scores) -> None:
     section = {"name": "validate", "title": "", "sentence": "It agrees.", "table": [], "galleries": [], "figure": ""}
-    assert "It agrees." in summarize(SCORES, answers=[section]).caveats
-    assert any("was not measured" in caveat for caveat in summarize(SCORES).caveats)
+    assert "It agrees." in summarize(digit_scores, answers=[section]).caveats
+    assert any("was not measured" in caveat for caveat in summarize(digit_scores).caveats)
 
 
 def test_regression_has_no_suspects() -> None:
@@ -80,14 +77,14 @@ def test_regression_has_no_suspects() -> None:
     assert summary.answer.endswith("of the samples.")
 
 
-def test_shares_of_groups_add_up() -> None:
-    for comparison in summarize(SCORES).comparisons:
+def test_shares_of_groups_add_up(digit_scores: ui.Scores) -> None:
+    for comparison in summarize(digit_scores).comparisons:
         shares = comparison.frame()[["share_of_samples", "share_of_information"]].sum()
         np.testing.assert_allclose(shares, 1)
 
 
-def test_numbers_are_compared_by_quarters() -> None:
-    ink = next(found for found in summarize(SCORES).comparisons if found.column == "ink")
+def test_numbers_are_compared_by_quarters(digit_scores: ui.Scores) -> None:
+    ink = next(found for found in summarize(digit_scores).comparisons if found.column == "ink")
     assert len(ink.frame()) == 4
 
 
@@ -114,9 +111,9 @@ def test_equal_scores_carry_equal_shares_even_if_all_zero() -> None:
     assert curve.carried_by(0.5) == pytest.approx(0.5)
 
 
-def test_every_sample_is_in_the_distribution_once() -> None:
-    figure = summarize(SCORES).distribution.frame().drop(columns=["from", "to"])
-    assert figure.sum().sum() == len(SCORES)
+def test_every_sample_is_in_the_distribution_once(digit_scores: ui.Scores) -> None:
+    figure = summarize(digit_scores).distribution.frame().drop(columns=["from", "to"])
+    assert figure.sum().sum() == len(digit_scores)
 
 
 def test_the_stopping_time_is_the_one_trained_to() -> None:
@@ -130,17 +127,17 @@ def test_many_classes_share_one_colour() -> None:
     assert list(summarize(synthetic(200, 25)).distribution.counts)[-1] == "others"
 
 
-def test_effects_are_those_of_the_scores() -> None:
-    assert SCORES.effects is not None
-    sample = int(summarize(SCORES).most[0])
-    validation = [found[0] for found in summarize(SCORES).effects[sample]]
-    assert validation == SCORES.effects.validation[sample].tolist()
+def test_effects_are_those_of_the_scores(digit_scores: ui.Scores) -> None:
+    assert digit_scores.effects is not None
+    sample = int(summarize(digit_scores).most[0])
+    validation = [found[0] for found in summarize(digit_scores).effects[sample]]
+    assert validation == digit_scores.effects.validation[sample].tolist()
 
 
-def test_a_picture_that_is_none_is_named() -> None:
+def test_a_picture_that_is_none_is_named(digit_scores: ui.Scores) -> None:
     views = SampleViews(lambda _: np.zeros((2, 2, 7)))
     with pytest.raises(ui.InputError, match=r"the picture of sample \d+ cannot be shown"):
-        summarize(SCORES, views)
+        summarize(digit_scores, views)
 
 
 def test_every_figure_has_a_plot() -> None:
@@ -158,9 +155,7 @@ def test_every_figure_has_a_plot() -> None:
 
 def test_outputs_are_named_after_the_classes_they_stand_for() -> None:
     two = synthetic(9, 2, settings={"classes": ["cat", "dog"]})
-    one = dataclasses.replace(
-        two, loo_outputs=two.loo_outputs[:, 1:], outputs=two.outputs[:, 1:], targets=two.targets[:, 1:]
-    )
+    one = two.replaced(loo_outputs=two.loo_outputs[:, 1:], outputs=two.outputs[:, 1:], targets=two.targets[:, 1:])
     assert summarize(two).outputs == ("cat", "dog")
     assert summarize(one).outputs == ("dog",)
 
@@ -171,5 +166,5 @@ def test_groups_named_by_numbers_come_by_size() -> None:
 
 
 def test_names_of_classes_come_from_the_settings() -> None:
-    named = dataclasses.replace(synthetic(9), settings={"classes": ["cat", "dog", "owl"]})
+    named = synthetic(9).replaced(settings={"classes": ["cat", "dog", "owl"]})
     assert summarize(named).classes == ("cat", "dog", "owl")

@@ -10,6 +10,7 @@ import pytest
 from uniqueinfo.runs.estimate import Plan, plan
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.models import ModelChoice
+from uniqueinfo.runs.prepared import prepare
 from uniqueinfo.spectrum import choice
 
 
@@ -17,13 +18,13 @@ def planned(folder: Path) -> Plan:
     """A linear model on 96 training and 24 validation samples of 80 features (81 columns with the intercept)."""
     rng = np.random.default_rng(0)
     np.savez(folder / "a.npz", X=rng.normal(size=(120, 80)), y=rng.integers(0, 2, 120))
-    return plan(Job(folder / "a.npz", ModelChoice("linear")).prepare())
+    return plan(prepare(Job(folder / "a.npz", ModelChoice("linear"))))
 
 
 def test_it_says_which_side_is_the_smaller(tmp_path: Path) -> None:
     said = planned(tmp_path).lines()
     assert said["form"] == "primal: eigenvalues of a 81 × 81 matrix"
-    assert said["reason"] == "96 rows (nk) and 81 columns (D): the fewer are the columns"
+    assert said["reason"] == "there are fewer columns (D = 81) than rows (nk = 96)"
 
 
 def test_it_says_why_a_sketch_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,5 +33,5 @@ def test_it_says_why_a_sketch_is_made(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(choice, "DIRECTIONS", 40)
     found = planned(tmp_path)
     assert (whole.form, found.form, found.side) == ("primal", "sketch", 40)
-    assert "96 rows (nk) and 81 columns (D): both are more than 50, so 40 directions" in found.lines()["reason"]
+    assert "rows (nk = 96) and columns (D = 81) are both more than 50, so 40 directions" in found.lines()["reason"]
     assert "estimate of its error" in found.lines()["reason"]

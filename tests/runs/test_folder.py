@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.folder import Run
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import HeldScores
 
 RECORD = {
     "settings": {"model": {"name": "linear"}, "seed": 0},
@@ -19,9 +20,15 @@ RECORD = {
 }
 
 
-def _scores() -> Scores:
-    ones = np.ones((2, 1))
-    return Scores(weight=np.ones(2), functional=None, value=None, loo_outputs=ones, outputs=ones, targets=ones)
+def finished(path: Path) -> Run:
+    """A run of two samples, done."""
+    ones, content = np.ones((2, 1)), io.BytesIO()
+    HeldScores(weight=np.ones(2), loo_outputs=ones, outputs=ones, targets=ones).write(content)
+    run = Run.open(path, RECORD)
+    run.folder.keep_part(0, content.getvalue())
+    run.folder.finish({"training": "any"}, parts=1)
+    run.told(notes=("a note",), timings={"scoring": 1.5})
+    return run
 
 
 def test_a_run_is_known_from_its_start(tmp_path: Path) -> None:
@@ -30,12 +37,26 @@ def test_a_run_is_known_from_its_start(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_tells_what_was_asked_and_how_long_it_took(tmp_path: Path) -> None:
-    Run.open(tmp_path, RECORD).finish(_scores(), notes=("a note",), timings={"scoring": 1.5})
+    finished(tmp_path)
     run = Run.open(tmp_path, RECORD)
     assert run.finished
-    record = run.scores().settings["run"]
-    assert record == {**RECORD, "notes": ["a note"], "timings": {"scoring": 1.5}}
-    assert json.loads((tmp_path / "run.json").read_text())["run"] == record
+    assert run.scores().settings["run"] == {**RECORD, "notes": ["a note"], "timings": {"scoring": 1.5}}
+
+
+def test_a_damaged_table_is_noticed(tmp_path: Path) -> None:
+    run = finished(tmp_path)
+    (part,) = (tmp_path / "scores.parquet").iterdir()
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1  # one bit
+    part.write_bytes(content)
+    with pytest.raises(InputError, match=r"part-000000\.parquet: is missing or damaged"):
+        run.scores()
+
+
+def test_a_run_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"run": RECORD}))
+    with pytest.raises(InputError, match=r"was made by uniqueinfo 0\.1, which this one does not read"):
+        Run.find(tmp_path)
 
 
 @pytest.mark.parametrize(

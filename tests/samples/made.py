@@ -7,14 +7,26 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from uniqueinfo.samples.samples import Samples
 
-X = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
-Y = np.arange(10) % 3
-PAIRS = TensorDataset(torch.from_numpy(X), torch.from_numpy(Y))
+Inputs = NDArray[np.float32]
+Labels = NDArray[np.int64]
+
+
+def inputs() -> Inputs:
+    return np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
+
+
+def labels() -> Labels:
+    return np.arange(10) % 3
+
+
+def pairs() -> TensorDataset:
+    return TensorDataset(torch.from_numpy(inputs()), torch.from_numpy(labels()))
 
 
 class Listed(Dataset[Any]):
@@ -37,8 +49,8 @@ class Flipping(Dataset[tuple[Tensor, int]]):
         return 10
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        x = torch.from_numpy(X[index])
-        return (x.flip(0) if index >= 3 and torch.rand(()) < 0.5 else x), int(Y[index])
+        x = torch.from_numpy(inputs()[index])
+        return (x.flip(0) if index >= 3 and torch.rand(()) < 0.5 else x), int(labels()[index])
 
 
 class Stream(IterableDataset[Tensor]):
@@ -47,6 +59,6 @@ class Stream(IterableDataset[Tensor]):
 
 
 def everything(samples: Samples) -> np.ndarray[Any, Any]:
-    inputs = samples.inputs(range(len(samples)))
-    assert isinstance(inputs, Tensor)
-    return inputs.numpy()
+    whole = samples.inputs(range(len(samples)))
+    assert isinstance(whole, Tensor)
+    return whole.numpy()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from torch.utils.data import DataLoader
 
-from tests.samples.made import X, Y, everything
+from tests.samples.made import Inputs, Labels, everything
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.samples import as_samples
 
@@ -27,12 +27,12 @@ def test_a_hugging_face_dataset_gives_columns_and_labels(hugging_face: Any) -> N
     assert samples.targets(2).tolist() == [[0, 1], [1, 0]]
 
 
-def test_a_single_column_is_the_input_itself(hugging_face: Any) -> None:
+def test_a_single_column_is_the_input_itself(X: Inputs, Y: Labels, hugging_face: Any) -> None:
     samples = as_samples(hugging_face.Dataset.from_dict({"pixels": X.tolist(), "label": Y.tolist()}))
     np.testing.assert_array_equal(everything(samples), X)
 
 
-def test_a_loader_of_a_hugging_face_dataset_is_realigned(hugging_face: Any) -> None:
+def test_a_loader_of_a_hugging_face_dataset_is_realigned(X: Inputs, Y: Labels, hugging_face: Any) -> None:
     table = hugging_face.Dataset.from_dict({"pixels": X.tolist(), "label": Y.tolist()}).with_format("torch")
     samples = as_samples(DataLoader(table, batch_size=3, shuffle=True))
     np.testing.assert_array_equal(everything(samples), X)
@@ -50,13 +50,13 @@ def test_a_text_column_is_refused_by_name(hugging_face: Any) -> None:
         as_samples(hugging_face.Dataset.from_dict(columns))
 
 
-def test_several_splits_are_refused_with_their_names(hugging_face: Any) -> None:
+def test_several_splits_are_refused_with_their_names(X: Inputs, hugging_face: Any) -> None:
     table = hugging_face.Dataset.from_dict({"pixels": X.tolist()})
     with pytest.raises(InputError, match=r"choose one of \['test', 'train'\]"):
         as_samples(hugging_face.DatasetDict(train=table, test=table))
 
 
-def test_a_hugging_face_stream_is_refused(hugging_face: Any) -> None:
+def test_a_hugging_face_stream_is_refused(X: Inputs, hugging_face: Any) -> None:
     stream = hugging_face.Dataset.from_dict({"pixels": X.tolist()}).to_iterable_dataset()
     with pytest.raises(InputError, match="map-style"):
         as_samples(stream)

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.samples.samples import as_targets, one_hot
+from uniqueinfo.samples.targets import as_targets
 
 
 def test_classes_become_one_hot() -> None:
-    assert one_hot([1, 0, 2], 3).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    assert as_targets([1, 0, 2], 3).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
 
 def test_one_output_keeps_zero_and_one() -> None:
-    assert one_hot([True, False], 1).tolist() == [[1.0], [0.0]]
+    assert as_targets([True, False], 1).tolist() == [[1.0], [0.0]]
 
 
 def test_a_column_of_labels_is_read_as_labels() -> None:
-    assert one_hot(np.array([[1], [0]]), 2).tolist() == [[0, 1], [1, 0]]
+    assert as_targets(np.array([[1], [0]]), 2).tolist() == [[0, 1], [1, 0]]
 
 
 def test_unsigned_labels_do_not_wrap_around() -> None:
-    assert one_hot(np.array([200], dtype=np.uint8), 201).argmax() == 200
+    assert as_targets(np.array([200], dtype=np.uint8), 201).argmax() == 200
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_unsigned_labels_do_not_wrap_around() -> None:
 )
 def test_a_label_outside_the_range_is_named(labels: list[int], outputs: int, named: str) -> None:
     with pytest.raises(InputError, match=named):
-        one_hot(labels, outputs)
+        as_targets(labels, outputs)
 
 
 def test_errors_use_the_ids_given() -> None:
@@ -49,7 +49,9 @@ def test_integer_labels_of_several_columns_are_refused() -> None:
 
 
 def test_floats_are_regression() -> None:
-    assert as_targets(np.array([[0.5, 1.0], [2.0, 3.0]], dtype=np.float32), 2).dtype == np.float64
+    targets = as_targets(np.array([[0.5, 1.0], [2.0, 3.0]], dtype=np.float32), 2)
+    assert targets.dtype == np.float64
+    assert targets.tolist() == [[0.5, 1.0], [2.0, 3.0]]
 
 
 def test_floats_for_one_output_become_a_column() -> None:
@@ -62,7 +64,7 @@ def test_floats_of_another_width_are_refused() -> None:
 
 
 def test_a_target_that_is_not_finite_is_named() -> None:
-    with pytest.raises(InputError, match="target of sample 1 is not finite"):
+    with pytest.raises(InputError, match="the target: sample 1 holds NaN or infinity"):
         as_targets([0.0, np.nan], 1)
 
 

@@ -20,9 +20,7 @@ import torch
 
 import uniqueinfo as ui
 import uniqueinfo.scores.stored
-import uniqueinfo.scoring.rows
-import uniqueinfo.scoring.stream
-import uniqueinfo.scoring.streams  # these here, that no child has to
+import uniqueinfo.scoring.driver  # here, so that no child has to
 from tests.scoring.problems import contents, features, images, network
 from uniqueinfo.scoring import cut
 

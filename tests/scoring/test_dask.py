@@ -15,9 +15,9 @@ import pytest
 import uniqueinfo as ui
 from tests.scoring.problems import contents, features, images, largest_difference, network
 from uniqueinfo.errors import InputError
-from uniqueinfo.scoring import stream
+from uniqueinfo.scoring import driver
 from uniqueinfo.scoring.cluster import DaskEngine
-from uniqueinfo.scoring.sums import Sums
+from uniqueinfo.spectrum.sums import Sums
 
 pytestmark = pytest.mark.slow
 dask: Any = pytest.importorskip("dask")
@@ -70,10 +70,10 @@ def test_the_death_of_a_worker_loses_nothing(client: Any, monkeypatch: pytest.Mo
     wanted = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine="local")
     before = set(client.run(os.getpid).values())
     victim = min(before)
-    session = stream._Run.go
+    solver = driver._Driver.solver
     killed: list[int] = []
 
-    def go(self: Any) -> None:
+    def deadly_from_here(self: Any, *, written: bool) -> Any:
         original = self.session.map
 
         def deadly(task: Any, shared: Any, pieces: Any) -> Any:
@@ -84,9 +84,9 @@ def test_the_death_of_a_worker_loses_nothing(client: Any, monkeypatch: pytest.Mo
                 yield number, result
 
         self.session.map = deadly
-        session(self)
+        return solver(self, written=written)
 
-    monkeypatch.setattr(stream._Run, "go", go)
+    monkeypatch.setattr(driver._Driver, "solver", deadly_from_here)
     found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
     assert killed
     assert largest_difference(found, wanted) < 1e-10
@@ -98,7 +98,7 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
     (X, y), (X_val, y_val) = features(), features(40, seed=1)
     wanted = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine="local")
     victims = set(client.run(os.getpid).values())
-    sums = stream._Run._sums
+    sums = driver._Driver._sums
     killed: list[int] = []
 
     def deadly(self: Any, name: Any) -> Sums:
@@ -108,7 +108,7 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
                 os.kill(victim, signal.SIGKILL)
         return sums(self, name)
 
-    monkeypatch.setattr(stream._Run, "_sums", deadly)
+    monkeypatch.setattr(driver._Driver, "_sums", deadly)
     found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
     assert killed
     assert largest_difference(found, wanted) < 1e-10

@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import uniqueinfo as ui
 from tests.oracles.compare import close
+from tests.scoring.problems import contents
 from uniqueinfo.jacobian import OutputSketch
 
 
@@ -127,9 +128,11 @@ def test_a_network_trained_on_meanwhile_is_refused() -> None:
 def test_a_folder_keeps_the_rows_for_the_next_time(tmp_path: Path) -> None:
     model, train, val = network(), data(), data(6, seed=1)
     first = ui.score(model, train, val, training=ui.Converged(0.01), folder=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["train", "val"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kernels", "owner.json"]
+    before = contents(tmp_path)
     again = ui.score(model, train, val, training=ui.Converged(0.01), folder=tmp_path)
     np.testing.assert_array_equal(first.functional, again.functional)
+    assert contents(tmp_path) == before
 
 
 def test_small_networks_are_scored_exactly_and_larger_ones_projected() -> None:

@@ -14,6 +14,7 @@ import uniqueinfo as ui
 from tests.oracles import retraining
 from tests.oracles.compare import close
 from tests.problems import problem
+from tests.scoring.problems import contents
 
 RIDGE = ui.Converged(weight_decay=1e-2)
 
@@ -131,29 +132,27 @@ def test_regression_targets_of_several_outputs_are_saved(tmp_path: Path) -> None
 def test_two_runs_give_identical_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         ui.score_features(**features(n=200, p=20)).save(tmp_path / name)
-    for file in ("scores.parquet", "run.json"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
 def test_a_failed_save_leaves_the_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = ui.score_features(**features(), training=RIDGE)
     scores.save(tmp_path)
-    before = (tmp_path / "scores.parquet").read_bytes()
+    before = contents(tmp_path)
 
     def full(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("uniqueinfo.scores.table.pq.write_table", full)
+    monkeypatch.setattr("uniqueinfo.store.files.os.fsync", full)
     with pytest.raises(OSError, match="no space"):
-        scores.save(tmp_path)
-    assert (tmp_path / "scores.parquet").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.json", "scores.parquet"]
+        scores.replaced(weight=2 * scores.weight).save(tmp_path)
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a table"])
 def test_a_folder_without_scores_is_named(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
-        (tmp_path / "scores.parquet").write_bytes(content)
+        (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(ui.InputError, match=str(tmp_path)):
         ui.load(tmp_path)
 
@@ -171,13 +170,13 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "NaN feature": ({"X": put(features()["X"], (17, 2), np.nan)}, "X: sample 17 holds NaN or infinity"),
     "infinite validation": (
         {"X_val": put(features()["X_val"], (3, 0), np.inf)},
-        "validation rows: sample 3 holds NaN",
+        "X_val: sample 3 holds NaN",
     ),
-    "NaN target": ({"y": put(np.zeros(30), 4, np.nan), "y_val": None}, "targets: sample 4 holds NaN"),
+    "NaN target": ({"y": put(np.zeros(30), 4, np.nan), "y_val": None}, "y: sample 4 holds NaN"),
     "too few labels": ({"y": np.zeros(29, int)}, "y: expected one label for each of the 30 samples"),
     "no samples": ({"X": np.empty((0, 5)), "y": np.empty(0, int)}, "X: is empty"),
     "no features": ({"X": np.empty((30, 0))}, "X: is empty"),
-    "no validation": ({"X_val": np.empty((0, 5)), "y_val": np.empty(0, int)}, "validation rows: is empty"),
+    "no validation": ({"X_val": np.empty((0, 5)), "y_val": np.empty(0, int)}, "X_val: is empty"),
     "one-dimensional features": (
         {"X": np.zeros(30)},
         r"X: expected an array \(samples, features\), got shape \(30,\)",
@@ -185,7 +184,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "text features": ({"X": np.full((30, 5), "a")}, "X: expected numbers"),
     "other width in validation": (
         {"X_val": np.zeros((8, 4))},
-        "expected 1 × 5 per sample, as in training, got 1 × 4",
+        "X_val: expected 5 features, as X has, got 4",
     ),
     "label only in validation": (
         {"y_val": np.full(8, 7)},

@@ -14,7 +14,7 @@ from tests.problems import problem
 from tests.scoring.problems import MEASURES, contents, features, images, largest_difference, network
 from uniqueinfo.errors import InputError
 from uniqueinfo.scores.stored import StoredScores
-from uniqueinfo.scoring import sums
+from uniqueinfo.spectrum import sums
 from uniqueinfo.store.files import held
 
 ALL = ui.RandomCoordinates(10_000)  # larger than any layer here: keeps every parameter
@@ -41,7 +41,7 @@ def test_streamed_jacobians_score_as_in_memory(tmp_path: Path) -> None:
     arrays = given.J, given.residual, given.J_val, given.residual_val
     wanted = ui.score_jacobian(*arrays, initial=initial, training=training)
     found = ui.score_jacobian(*arrays, initial=initial, training=training, out=tmp_path / "run")
-    assert found.settings["stream"]["partition"] < 100
+    assert found.settings["partition"] < 100
     assert largest_difference(found, wanted) < 1e-10
 
 
@@ -60,14 +60,19 @@ def test_keeping_rows_and_computing_them_again_give_the_same_bytes(tmp_path: Pat
             network(), images(), images(30, seed=1), training=ui.Converged(0.1), projection=ALL,
             out=tmp_path / str(keep), keep=keep,
         )  # fmt: skip
-    assert contents(tmp_path / "True") == contents(tmp_path / "False")
+    kept, twice = (contents(tmp_path / name) for name in ("True", "False"))
+    assert {name: kept[name] for name in twice} == twice
+    assert {Path(name).parts[:2] for name in kept.keys() - twice.keys()} == {("work", "rows")}
 
 
-def test_the_plan_tells_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ui.score(network(), images(), training=ui.Converged(0.1), projection=ALL, out=tmp_path / "run", keep=False)
+def test_where_rows_take_long_it_is_said_whether_they_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uniqueinfo.scoring.network._WORTH_TELLING", 0.0)
+    ui.score(network(), images(), training=ui.Converged(0.1), projection=ALL, out=tmp_path / "run", keep=True)
     said = capsys.readouterr().err
-    assert "or: keep: " in said
-    assert "chosen: compute twice" in said
+    assert "chosen: keep: " in said
+    assert "or: compute twice" in said
 
 
 def test_rows_of_other_samples_in_the_named_folder_are_not_used(tmp_path: Path) -> None:
@@ -105,7 +110,7 @@ def test_paths_are_streamed_without_being_told_to(tmp_path: Path) -> None:
 def test_a_finished_run_is_found_again_and_computes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = features()
     first = ui.score_features(X, y, X, training=ui.Converged(1e-2), out=tmp_path / "run")
-    monkeypatch.setattr(sums, "gram", None)
+    monkeypatch.setattr(sums, "_gram", None)
     again = ui.score_features(X, y, X, training=ui.Converged(1e-2), out=tmp_path / "run")
     np.testing.assert_array_equal(first.weight, again.weight)
 
@@ -119,9 +124,9 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     X, y = features()
     ui.score_features(X, y, training=ui.Converged(1e-2), out=tmp_path / "run")
     before = contents(tmp_path / "run")
-    with pytest.raises(InputError, match="other data or settings"):
+    with pytest.raises(InputError, match=r"training.weight_decay = 0.01, not 0.1"):
         ui.score_features(X, y, training=ui.Converged(1e-1), out=tmp_path / "run")
-    with pytest.raises(InputError, match="other data or settings"):
+    with pytest.raises(InputError, match=r"train.content"):
         ui.score_features(X + 1e-9, y, training=ui.Converged(1e-2), out=tmp_path / "run")
     assert contents(tmp_path / "run") == before
 
@@ -163,18 +168,40 @@ def test_nan_is_refused_by_the_number_of_its_sample(bad: str, tmp_path: Path) ->
         ui.score_features(X, y, training=ui.Converged(1e-2), out=tmp_path / "run")
 
 
-def test_a_rate_that_diverges_is_refused(tmp_path: Path) -> None:
+def test_a_rate_that_diverges_is_refused_and_leaves_the_folder_free(tmp_path: Path) -> None:
     X, y = features()
     with pytest.raises(InputError, match="diverges"):
         ui.score_features(X, y, training=ui.GradientDescent(1e3, 10), out=tmp_path / "run")
+    found = ui.score_features(X, y, training=ui.GradientDescent(0.1, 10), out=tmp_path / "run")
+    np.testing.assert_array_equal(found.weight, ui.score_features(X, y, training=ui.GradientDescent(0.1, 10)).weight)
 
 
-def test_what_needs_all_samples_at_hand_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("smoothing", [ui.Isotropic(0.5), ui.Langevin(0.1, 4), ui.SGD(0.1, 4)])
+def test_smoothing_streams(smoothing: Any, tmp_path: Path) -> None:
+    (X, y), common = features(), dict[str, Any](training=ui.Converged(1e-2))
+    wanted = ui.score_features(X, y, X, smoothing=smoothing, **common)
+    found = ui.score_features(X, y, X, smoothing=smoothing, out=tmp_path / "run", **common)
+    np.testing.assert_array_equal(found.smoothed, wanted.smoothed)
+    assert found.settings["smoothing"] == wanted.settings["smoothing"]
+
+
+def test_the_dual_form_streams(tmp_path: Path) -> None:
     X, y = features()
-    with pytest.raises(InputError, match="pass by"):
-        ui.score_features(X, y, X, training=ui.Converged(1e-2), effects=3, out=tmp_path / "run")
-    with pytest.raises(InputError, match="dual"):
-        ui.score_features(X, y, X, training=ui.Converged(1e-2), form="dual", out=tmp_path / "run")
+    found = ui.score_features(X, y, X, training=ui.Converged(1e-2), form="dual", out=tmp_path / "run")
+    wanted = ui.score_features(X, y, X, training=ui.Converged(1e-2), form="primal")
+    assert found.settings["form"] == "dual"
+    np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-8)
+
+
+def test_a_sketch_streams(tmp_path: Path) -> None:
+    given = problem(200, 1, 150, decades=4, m=40)
+    common: dict[str, Any] = {"training": ui.GradientFlow(20 / given.largest, 200.0), "sketch": 40}
+    arrays = given.J, given.residual, given.J_val, given.residual_val
+    found, wanted = ui.score_jacobian(*arrays, out=tmp_path / "run", **common), ui.score_jacobian(*arrays, **common)
+    assert found.errors is not None
+    assert wanted.errors is not None
+    np.testing.assert_array_equal(found.functional, wanted.functional)
+    np.testing.assert_array_equal(found.errors["functional"], wanted.errors["functional"])
 
 
 def test_too_little_memory_for_the_matrices_is_said(tmp_path: Path) -> None:

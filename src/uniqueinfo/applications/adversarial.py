@@ -10,15 +10,25 @@ import pandas as pd
 import torch
 
 from uniqueinfo.applications.answer import Answer
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
-from uniqueinfo.linearization.linearization import Probe
-from uniqueinfo.removal.additions import add_each, stable
-from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.removal.additions import add_each, longest
+from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+QUESTION = Question(
+    "adversarial",
+    help="Rank new inputs by what they would tell the network: which do not look like the training data?",
+    example="runs/mnist new-images-idx3-ubyte",
+    new_data="Data like that of the run; labels may be missing.",
+    options=(Option("level", float, 0.05, help="Share of clean inputs that may be taken for others."),),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +73,7 @@ class Adversarial(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Information of the inputs and of the clean samples."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         logs = [np.log10(np.maximum(part, np.finfo(float).tiny)) for part in (self.reference, self.information)]
         bins = np.histogram_bin_edges(np.concatenate(logs), bins=50)
         for part, name in zip(logs, ("clean samples", "inputs"), strict=True):
@@ -104,42 +112,30 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
         raise InputError(f"level: expected a share between 0 and 1, got {level}")
     given = scores.origin
     probe = inputs if isinstance(inputs, Probe) else given.run.linearization.probe(inputs)
-    origin = stable(given, probe)
+    run = given.run
+    # With one more sample the largest eigenvalue may grow, and descent at this rate diverge.
+    origin = given.trained(run.training.stable(run.system.largest + longest(probe), run.samples + 1))
     outputs = origin.run.outputs(probe)
     classes = Predictions.of(scores)
-    predicted = outputs if classes is None else _nearest(outputs)
+    predicted = outputs if classes is None else targets_of(class_numbers(outputs), outputs.shape[1])
     if probe.targets is None and classes is None:
         raise InputError("inputs: there are no labels, and no classes to predict; hand over (inputs, labels)")
     wanted = predicted if probe.targets is None else probe.targets.flatten(1).cpu().numpy()
-    found = add_each(origin, probe, torch.from_numpy(wanted).to(probe.initial).reshape(probe.initial.shape))
+    targets = torch.from_numpy(wanted).to(probe.initial).reshape(probe.initial.shape)
+    found = add_each(origin.run, origin.probe, probe, targets)
     information = found.weight if found.functional is None else found.functional
     # As the reference's own samples count: each left out of it, measured by the same removal.
     reference = origin.run.leave_out().measures(origin.probe)
-    clean = reference.weight if reference.functional is None else reference.functional
+    clean = reference.information
     above = (np.searchsorted(np.sort(-clean), -information, side="right") + 1) / (len(clean) + 1)
     table = pd.DataFrame(
         {
             "input": np.arange(probe.samples),
-            "label": _named(classes, wanted),
-            "predicted": _named(classes, predicted),
+            "label": in_words(wanted, classes),
+            "predicted": in_words(predicted, classes),
             "information": information,
             "above": above,
         }
     )
     table = table.sort_values("information", ascending=False, kind="stable")
-    return Adversarial(information, clean, level, table, by_flow=origin is not given)
-
-
-def _nearest(outputs: Floats) -> Floats:
-    """The class each row of outputs says, as targets: 0 or 1 for one output, else one of several."""
-    if outputs.shape[1] == 1:
-        return (outputs > 0.5).astype(np.float64)
-    found: Floats = np.eye(outputs.shape[1])[outputs.argmax(axis=1)]
-    return found
-
-
-def _named(classes: Predictions | None, targets: Floats) -> Any:
-    if classes is None:
-        return targets[:, 0] if targets.shape[1] == 1 else list(targets)
-    number = targets[:, 0].astype(int) if targets.shape[1] == 1 else targets.argmax(axis=1)
-    return np.array(classes.names, dtype=object)[number]
+    return Adversarial(information, clean, level, table=table, by_flow=origin is not given)

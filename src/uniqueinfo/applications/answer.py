@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_ROWS = 50  # of a table that goes into the report
-_LARGEST = 100_000  # bytes of a figure drawn as lines
+_REPORT_ROWS = 50  # of a table, at most
+_LARGEST_SVG = 100_000  # bytes; a larger figure becomes a PNG
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Answer(ABC):
     def section(self) -> dict[str, Any]:
         """What the report shows: the beginning of the table, the galleries, and the figure as a data address."""
         found = self.as_json()
-        return {**found, "rows": len(found["table"]), "table": found["table"][:_ROWS], "figure": self._drawn()}
+        return {**found, "rows": len(found["table"]), "table": found["table"][:_REPORT_ROWS], "figure": self._drawn()}
 
     def _drawn(self) -> str:
         """The figure as SVG, or, where that would be large (many points), as PNG."""
@@ -88,6 +88,6 @@ class Answer(ABC):
             drawn = {"svg": io.BytesIO(), "png": io.BytesIO()}
             figure.savefig(drawn["svg"], format="svg", metadata={"Date": None})
             figure.savefig(drawn["png"], format="png", dpi=150)
-        kind = "svg" if drawn["svg"].tell() <= _LARGEST else "png"
+        kind = "svg" if drawn["svg"].tell() <= _LARGEST_SVG else "png"
         encoded = base64.b64encode(drawn[kind].getvalue()).decode()
         return f"data:image/{'svg+xml' if kind == 'svg' else kind};base64,{encoded}"

@@ -10,15 +10,35 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
-from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.predictions import Predictions, one_per_class
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uniqueinfo.linearization.linearization import Probe
+
+QUESTION = Question(
+    "attribute",
+    help="Which training samples made the prediction of a validation sample what it is.",
+    example="runs/mnist --val-index 7",
+    options=(
+        Option(
+            "sample",
+            int,
+            called="val_index",
+            help="Which validation sample, counted from 0.",
+            required=True,
+            least=0,
+        ),
+        Option("output", str, help="Class to look at (else the predicted one), or the number of an output."),
+        Option("top", int, 20, help="How many training samples to name.", least=1),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +99,7 @@ class Attribution(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The strongest changes as bars, the strongest on top."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         shown = self.frame()
         change = shown["change"].to_numpy()
         place = np.arange(len(shown))
@@ -119,7 +137,7 @@ def attribute(
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 2.0, 5.0])
-    >>> scores = score_features(X, y, np.array([[1.0, 0.0]]), training=Converged())
+    >>> scores = score_features(X, y, np.array([[1.0, 0.0]]), training=Converged(), intercept=False)
     >>> attribute(scores, 0).frame()[["id", "change"]]    # the mean of 0 and 2 is 1; the third has no say
        id  change
     0   0    -1.0
@@ -143,7 +161,16 @@ def attribute(
     table = frame[[part for part in ("id", "label") if part in frame]].assign(change=change)
     if "functional" in frame:
         table["functional"] = frame["functional"]
-    return Attribution(sample, name, prediction, change, order, table.iloc[order], top, probe is None)
+    return Attribution(
+        sample,
+        name,
+        prediction,
+        change=change,
+        samples=order,
+        table=table.iloc[order],
+        top=top,
+        validation=probe is None,
+    )
 
 
 def _only(probe: Probe, sample: int) -> Probe:
@@ -151,7 +178,7 @@ def _only(probe: Probe, sample: int) -> Probe:
     at = slice(sample, sample + 1)
     targets = None if probe.targets is None else probe.targets[at]
     rows = replace(probe.rows, source=probe.rows.source[at])
-    return replace(probe, rows=rows, initial=probe.initial[at], targets=targets)
+    return Probe(probe.system, rows, probe.initial[at], targets)
 
 
 def _chosen(scores: Scores, outputs: Floats, output: object) -> tuple[int, float, str, float]:
@@ -165,7 +192,7 @@ def _chosen(scores: Scores, outputs: Floats, output: object) -> tuple[int, float
             raise InputError(f"output: expected a number from 0 to {len(outputs) - 1}, got {output!r}")
         column = 0 if output is None else numbers.index(str(output))
         return column, 1.0, numbers[column], float(outputs[column])
-    each = np.array([1 - outputs[0], outputs[0]]) if len(outputs) == 1 else outputs
+    each = one_per_class(outputs[None])[0]
     if output is not None and str(output) not in classes.names:
         raise InputError(f"output: there is no class {output!r}; there are {', '.join(classes.names)}")
     number = int(each.argmax()) if output is None else classes.names.index(str(output))

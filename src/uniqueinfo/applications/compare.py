@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.rows import slices
@@ -20,8 +22,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_LEVELS = (0.025, 0.975)
-_PICTURES = 8
+_ENDS = (0.025, 0.975)  # quantiles: those of a 95 % interval
+_PICTURES = 8  # of each group
+
+QUESTION = Question(
+    "compare",
+    help="Compare sources, annotators or classes: which is worth more of?",
+    example="runs/mnist --by annotator",
+    options=(
+        Option("by", str, "label", help="Column of groups: source, annotator, label, …", metavar="COLUMN"),
+        Option("seed", int, 0, help="Of the intervals."),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +77,9 @@ class Compared(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean information of the groups with intervals, and the whole group's share per sample."""
-        from matplotlib import pyplot, ticker
+        from matplotlib import ticker
 
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         at, mean = np.arange(len(self.table))[::-1], self.table["information"]
         spread = [(mean - self.table["low"]).fillna(0), (self.table["high"] - mean).fillna(0)]
         axes.errorbar(mean, at, xerr=spread, fmt="o", capsize=3, label="a sample leaves alone (mean, 95 %)")
@@ -103,7 +115,7 @@ def compare(
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> scores = score_features(X, np.array([1.0, 1.0, 1.0, 1.0]), X, training=Converged())
+    >>> scores = score_features(X, np.array([1.0, 1.0, 1.0, 1.0]), X, training=Converged(), intercept=False)
     >>> compare(scores, ["often", "often", "often", "once"]).frame()[["group", "information", "whole"]].round(3)
        group  information  whole
     0   once        0.125  0.125
@@ -111,11 +123,11 @@ def compare(
     """
     name, groups = _groups(scores, by)
     names, sizes = list(groups.categories.astype(str)), np.bincount(groups.codes, minlength=len(groups.categories))
-    information = scores.weight if scores.functional is None else scores.functional
+    information = scores.information
     members = [np.flatnonzero(groups.codes == code) for code in range(len(names))]
     rng = np.random.default_rng(seed)
     draws = np.stack([_bootstrap(information[at], resamples, rng) for at in members])
-    low, high = np.quantile(draws, _LEVELS, axis=1)
+    low, high = np.quantile(draws, _ENDS, axis=1)
     alone = sizes == 1  # one sample has no interval
     table: dict[str, Any] = {
         "group": names,
@@ -132,14 +144,14 @@ def compare(
     first, second = order[:2]
     with np.errstate(divide="ignore", invalid="ignore"):  # a group without information: how many times is infinite
         ratio = np.divide(table["information"][first], table["information"][second])
-        span = np.nanquantile(draws[first] / draws[second], _LEVELS)
+        span = np.nanquantile(draws[first] / draws[second], _ENDS)
     value = None if scores.value is None else _bootstrap(scores.value[members[first]], resamples, rng)
     return Compared(
         name,
         pd.DataFrame(table).iloc[order].reset_index(drop=True),
         (float(ratio), float(span[0]), float(span[1])),
-        value is not None and float(np.quantile(value, _LEVELS[1])) < 0,
-        tuple(members[group][np.argsort(-information[members[group]], kind="stable")] for group in order),
+        harmful=value is not None and float(np.quantile(value, _ENDS[1])) < 0,
+        members=tuple(members[group][np.argsort(-information[members[group]], kind="stable")] for group in order),
     )
 
 
@@ -156,8 +168,8 @@ def _groups(scores: Scores, by: str | Sequence[Any] | NDArray[Any]) -> tuple[str
     groups = pd.Categorical(values.astype(object).where(values.notna(), "(none)").astype(str))
     if not 2 <= len(groups.categories) < max(3, len(scores)):
         raise InputError(
-            f"by: {name} has {len(groups.categories)} different values for {len(scores)} samples; groups are compared "
-            "from two on, and need more than one sample each"
+            f"by: {name} has {len(groups.categories)} different values for {len(scores)} samples; name a "
+            "column of at least two groups, with several samples in some of them"
         )
     return name, groups
 
@@ -175,6 +187,6 @@ def _whole(scores: Scores, members: list[Indices], sizes: Indices) -> dict[str, 
     """What is lost when each group leaves at once."""
     origin = scores.origin
     found = origin.run.leave_out(members).measures(origin.probe, progress=True)
-    information = found.weight if found.functional is None else found.functional
+    information = found.information
     table = {"whole": information, "per_sample": information / sizes}
     return table if found.value is None else table | {"whole_value": found.value}

@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
@@ -18,7 +20,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Criterion = Literal["margin", "information"]
-_PICTURES = 32
+_PICTURES = 32  # of the first suspects
+
+QUESTION = Question(
+    "mislabeled",
+    help="Find labels that look wrong.",
+    example="runs/mnist --export cleaned.csv",
+    options=(
+        Option(
+            "criterion",
+            ("margin", "information"),
+            "margin",
+            help="margin: the network trained without a sample contradicts its label; information: it learns much "
+            "from it.",
+        ),
+        Option("noise_rate", float, help="Share of labels to suspect; estimated where not given.", least=0, most=1),
+    ),
+    export=Export(
+        "cleaned",
+        help="Write all samples with the suspects' labels replaced.",
+        options=(Option("drop", bool, False, help="Leave suspects out of the export."),),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +107,7 @@ class Mislabeled(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Leave-one-out margins of all samples, the suspects' set apart."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         margin = self.table["margin"].to_numpy()
         bins = np.histogram_bin_edges(margin, bins=50)
         kept, suspected = margin[self.count :], margin[: self.count]
@@ -108,8 +129,9 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
 
     >>> outputs = np.array([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.9, 0.0], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0],
     ...                     [1.0, 0.0, 0.1]])                 # the last is labelled 2, and looks like a 0
-    >>> scores = Scores(weight=np.ones(6), functional=None, value=None, loo_outputs=outputs, outputs=outputs,
-    ...                 targets=np.eye(3)[[0, 0, 1, 1, 2, 2]], labels=np.array([0, 0, 1, 1, 2, 2]))
+    >>> from uniqueinfo.scores.table import HeldScores
+    >>> scores = HeldScores(weight=np.ones(6), loo_outputs=outputs, outputs=outputs,
+    ...                     targets=np.eye(3)[[0, 0, 1, 1, 2, 2]], labels=np.array([0, 0, 1, 1, 2, 2]))
     >>> mislabeled(scores).frame()[["id", "label", "suggested", "margin"]]
        id label suggested  margin
     5   5     2         0    -0.9
@@ -121,8 +143,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
         raise InputError(f'criterion: expected "margin" or "information", got {criterion!r}')
     if noise_rate is not None and not 0 <= noise_rate <= 1:
         raise InputError(f"noise_rate: expected a share between 0 and 1, got {noise_rate}")
-    information = scores.weight if scores.functional is None else scores.functional
-    order = np.argsort(found.margin if criterion == "margin" else -information, kind="stable")
+    order = np.argsort(found.margin if criterion == "margin" else -scores.information, kind="stable")
     contradicted = int((found.margin < 0).sum())
     rate = min(estimate_noise_rate(found), contradicted / len(scores)) if noise_rate is None else noise_rate
     names = np.array(found.names, dtype=object)
@@ -130,7 +151,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     suggested = np.where(second[:, 0] == found.given, second[:, 1], second[:, 0])
     table = pd.DataFrame(
         {
-            "id": np.arange(len(scores)) if scores.ids is None else scores.ids,
+            "id": scores.names,
             "label": names[found.given],
             "suggested": names[suggested],
             "confidence": np.take_along_axis(found.probability, suggested[:, None], axis=1)[:, 0],
@@ -140,7 +161,14 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
             "training_loss": np.square(scores.outputs - scores.targets).sum(axis=1) / 2,
         }
     )
-    return Mislabeled(criterion, rate, round(rate * len(scores)), order, table.iloc[order], scores.columns)
+    return Mislabeled(
+        criterion,
+        rate,
+        round(rate * len(scores)),
+        samples=order,
+        table=table.iloc[order],
+        columns=scores.columns,
+    )
 
 
 def estimate_noise_rate(predictions: Predictions) -> float:

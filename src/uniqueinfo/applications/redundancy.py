@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,23 +10,41 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
-from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.predictions import Predictions, in_words
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uniqueinfo.linearization.linearization import Probe
     from uniqueinfo.linearization.origin import Origin
+    from uniqueinfo.spectrum.probe import Probe
 
 
 EXACT = 1e-5
 """A distance below which samples are the same to the network: rounding of float32 networks stays below it, and one grey
 level in one pixel of a digit makes about forty times as much."""
 _PICTURES = 24  # pairs shown of each kind
+
+QUESTION = Question(
+    "redundancy",
+    help="Name duplicates: in the training data, between it and the validation data, and those with different labels.",
+    example="runs/mnist",
+    options=(
+        Option(
+            "near",
+            float,
+            0.4,
+            help="Near-duplicates are closer than this share of the usual distance to a nearest neighbour.",
+            least=0,
+        ),
+        Option("most", int, 1000, help="Look at no more than this many of the closest pairs.", least=1),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +108,7 @@ class Redundancy(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Distances to the nearest neighbour, and where near-duplicates begin."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         axes.hist(self.nearest, bins=50)
         axes.axvline(self.near, color="black", linestyle="--", label="near-duplicates are below")
         axes.set(
@@ -150,7 +166,14 @@ def redundancy(scores: Scores, *, near: float = 0.4, most: int = 1000) -> Redund
         places.append(np.column_stack([across.second, across.first]))
         full = full or len(across.first) == most
     table = pd.concat([part for part in tables if len(part)] or tables[:1], ignore_index=True)
-    return Redundancy(table, np.concatenate(places), found.nearest, near_within, near_across, full)
+    return Redundancy(
+        table,
+        np.concatenate(places),
+        found.nearest,
+        near=near_within,
+        near_across=near_across,
+        full=full,
+    )
 
 
 def _duplicates(pairs: Pairs, near: float) -> tuple[Pairs, float]:
@@ -158,7 +181,7 @@ def _duplicates(pairs: Pairs, near: float) -> tuple[Pairs, float]:
     finite = pairs.nearest[np.isfinite(pairs.nearest)]
     limit = max(near * float(np.median(finite)) if len(finite) else 0.0, EXACT)
     kept = pairs.distance <= limit
-    return Pairs(pairs.first[kept], pairs.second[kept], pairs.distance[kept], pairs.nearest), limit
+    return replace(pairs, first=pairs.first[kept], second=pairs.second[kept], distance=pairs.distance[kept]), limit
 
 
 def _kinds(distance: Floats) -> list[str]:
@@ -172,7 +195,7 @@ class _Names:
     scores: Scores
 
     def ids(self, samples: NDArray[np.intp]) -> NDArray[np.generic]:
-        return samples if self.scores.ids is None else self.scores.ids[samples]
+        return self.scores.names[samples]
 
     def labels(self, samples: NDArray[np.intp], others: NDArray[np.intp], probe: Probe | None) -> dict[str, object]:
         """Labels of both samples of each pair, and whether they differ; nothing where there are no labels."""
@@ -181,23 +204,15 @@ class _Names:
         if self.scores.labels is None or known is None:
             return {}
         classes = Predictions.of(self.scores)
-        if classes is None:
-            label, other = self.scores.labels[samples], known[others, 0] if known.shape[1] == 1 else list(known[others])
-        else:
-            named = np.array(classes.names, dtype=object)
-            label, other = named[_class(targets[samples])], named[_class(known[others])]
+        label = self.scores.labels[samples] if classes is None else in_words(targets[samples], classes)
         differ = (targets[samples] != known[others]).any(axis=1)
-        return {"label": label, "other_label": other, "conflict": differ}
+        return {"label": label, "other_label": in_words(known[others], classes), "conflict": differ}
 
 
 def _numpy(probe: Probe) -> Floats:
     assert probe.targets is not None
     found: Floats = probe.targets.flatten(1).cpu().numpy()
     return found
-
-
-def _class(targets: Floats) -> NDArray[np.intp]:
-    return targets[:, 0].astype(np.intp) if targets.shape[1] == 1 else targets.argmax(axis=1)
 
 
 def _training_table(names: _Names, origin: Origin, pairs: Pairs) -> pd.DataFrame:
@@ -227,7 +242,7 @@ def _information(origin: Origin, groups: NDArray[np.intp]) -> Floats:
     if len(groups) == 0:
         return np.empty(0)
     found = origin.run.leave_out(groups=groups).measures(origin.probe, progress=True)
-    return found.weight if found.functional is None else found.functional
+    return found.information
 
 
 def _across_table(names: _Names, probe: Probe, pairs: Pairs) -> pd.DataFrame:

@@ -13,28 +13,46 @@ for all its samples; the Jacobian is never computed again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.points import Points
-from uniqueinfo.linearization.subsets import Part, Subsets
+from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.progress import progress
 from uniqueinfo.scores.table import Scores
-from uniqueinfo.training import GradientDescent, GradientFlow, Training
+from uniqueinfo.training import GradientFlow, Training
 from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_LEAST = 10  # rounds before the spread is believed
-_PICTURES = 24
+_FEWEST_ROUNDS = 10  # before their spread is believed
+_PICTURES = 24  # of the samples that add most
+
+QUESTION = Question(
+    "shapley",
+    help="What each sample adds to a random part of the data, with standard errors.",
+    example="runs/mnist --subsets 100",
+    options=(
+        Option("subsets", int, 200, help="Average over at most this many random subsets.", least=2),
+        Option(
+            "tolerance",
+            float,
+            0.1,
+            help="Stop once half the samples have a standard error below this share of their average.",
+        ),
+        Option("seed", int, 0, help="Of the subsets."),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +106,7 @@ class Shapley(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Average over subsets against the information given all other samples."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         given_all = self.table[self.table.columns[-1]]
         axes.errorbar(given_all, self.table["average"], yerr=self.table["standard_error"], fmt=".", linewidth=0.6)
         axes.set(xlabel="information given all other samples", ylabel="averaged over random subsets")
@@ -110,7 +126,7 @@ def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed:
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([2.0, 2.0, 2.0])   # two duplicates
-    >>> scores = score_features(X, y, np.eye(2), training=Converged())
+    >>> scores = score_features(X, y, np.eye(2), training=Converged(), intercept=False)
     >>> scores.functional                             # the other stands in for each
     array([0., 0., 1.])
     >>> shapley(scores, tolerance=0.05).average.round(1)  # without it in half of the subsets
@@ -129,19 +145,20 @@ def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed:
             total, squares = total + found, squares + found**2
             average, error = _average(total, squares, count)
             advance(1)
-            if count >= _LEAST and _relative_error(average, error) <= tolerance:
+            if count >= _FEWEST_ROUNDS and _relative_error(average, error) <= tolerance:
                 break
     frame = scores.frame()
     measure = "weight" if scores.functional is None else "functional"
     table = frame[[name for name in ("id", "label") if name in frame]]
     table = table.assign(average=average, standard_error=error, **{measure: frame[measure]})
     table = table.sort_values("average", ascending=False, kind="stable")
-    return Shapley(average, error, count, tolerance, origin.run.training, table)
+    training = origin.run.training
+    return Shapley(average, error, count, tolerance=tolerance, training=training, table=table)
 
 
 def _rounds(origin: Origin, rng: np.random.Generator) -> Iterator[Floats]:
     """One value of each sample's information within a random subset, over and over."""
-    parts, samples = Subsets(Part(origin.run, origin.probe)), origin.run.samples
+    parts, samples = Subsets(Subset(origin.run, origin.probe)), origin.run.samples
     while True:
         size = int(rng.integers(1, samples + 1))
         order = rng.permutation(samples)
@@ -157,7 +174,7 @@ def within(parts: Subsets, subset: Indices) -> Floats:
     """Information of each sample of a subset given the others of it, in their order."""
     part = parts.of(subset)
     found = part.run.leave_out().measures(part.probe)
-    return found.weight if found.functional is None else found.functional
+    return found.information
 
 
 def _stable(origin: Origin) -> Origin:
@@ -166,13 +183,11 @@ def _stable(origin: Origin) -> Origin:
     Of t samples the largest eigenvalue is at most t times the largest ‖P_i‖², and t/(t − 1) ≤ 2 where one has left.
     """
     training = origin.run.training
-    if not isinstance(training, GradientDescent) or training.reduction == "sum":
+    if not training.rate or training.reduction == "sum":
         return origin
     points = Points.of_training(origin)
     longest = max(float(points.read(part).square().sum(dim=1).max()) for part in points.parts())
-    if training.lr < training.largest_stable_rate(2 * longest, 1):
-        return origin
-    return replace(origin, run=origin.run.linearization.train(training.flow()))
+    return origin.trained(training.stable(2 * longest, 1))
 
 
 def _average(total: Floats, squares: Floats, count: int) -> tuple[Floats, Floats]:

@@ -11,6 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Points
 from uniqueinfo.scores.predictions import Predictions
@@ -21,11 +23,30 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_DIMENSIONS = 20  # of the points that are clustered: the directions in which they differ most
-_CLUSTERS = 10  # tried at most
-_MOST = 3000  # samples of a class that are clustered: the eigendecomposition grows with their cube
+_DIRECTIONS = 20  # of the points that are clustered: the directions in which they differ most
+_MOST_CLUSTERS = 10  # tried
+_MOST_SAMPLES = 3000  # samples of a class that are clustered: the eigendecomposition grows with their cube
 _PICTURES = 24  # of each cluster
-_FEW = 5  # fewer samples than these are odd ones, no group
+_SMALLEST_GROUP = 5  # samples; fewer are odd ones, no group
+
+QUESTION = Question(
+    "subclasses",
+    help="Find under-sampled groups inside a class: clusters of its most informative samples.",
+    example="runs/pets --label pet",
+    options=(
+        Option("label", str, help="Look inside this class alone."),
+        Option(
+            "share",
+            float,
+            0.1,
+            help="Share of a class that is looked at: its most informative samples.",
+            least=0,
+            most=1,
+        ),
+        Option("clusters", int, help="How many groups; else as many as are told apart best."),
+        Option("seed", int, 0, help="Of the clustering."),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +80,7 @@ class Subclasses(Answer):
     @property
     def sentence(self) -> str:
         """Which cluster of more than a few samples tells most, compared with its class."""
-        large = [cluster for cluster in self.clusters if len(cluster.members) >= _FEW] or self.clusters
+        large = [cluster for cluster in self.clusters if len(cluster.members) >= _SMALLEST_GROUP] or self.clusters
         first = max(large, key=lambda cluster: cluster.information / self.usual[cluster.label])
         times = first.information / self.usual[first.label]
         return (
@@ -93,9 +114,7 @@ class Subclasses(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Size and mean information of every cluster, over the mean of its class."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         for label in self.usual:
             own = [cluster for cluster in self.clusters if cluster.label == label]
             times = [cluster.information / self.usual[label] for cluster in own]
@@ -159,7 +178,7 @@ def subclasses(
     wanted = None if label is None else str(label)
     if wanted not in (None, *classes.names):
         raise InputError(f"label: there is no class {label!r}; there are {', '.join(classes.names)}")
-    information = scores.weight if scores.functional is None else scores.functional
+    information = scores.information
     found: list[Cluster] = []
     silhouettes, usual, members = {}, {}, {}
     for number, name in enumerate(classes.names):
@@ -167,7 +186,7 @@ def subclasses(
         if len(own) == 0 or wanted not in (None, name):
             continue
         order = own[np.argsort(-information[own], kind="stable")]
-        chosen = order[: min(max(round(share * len(order)), 3), _MOST)]
+        chosen = order[: min(max(round(share * len(order)), 3), _MOST_SAMPLES)]
         if len(chosen) < 3:
             if wanted is not None:
                 raise InputError(f"label: {name} has {len(own)} samples, too few to tell groups apart")
@@ -175,12 +194,11 @@ def subclasses(
         assigned, silhouettes[name] = _cluster(_coordinates(scores, chosen), clusters, seed)
         parts = [chosen[assigned == part] for part in np.unique(assigned)]
         parts.sort(key=lambda part: -information[part].mean())
-        found += [Cluster(name, at, part, float(information[part].mean())) for at, part in enumerate(parts)]
+        found += [Cluster(name, at, part, information=float(information[part].mean())) for at, part in enumerate(parts)]
         usual[name], members[name] = float(information[own].mean()), own
     if not found:
-        raise InputError("no class has the three samples that telling groups apart takes")
-    ids = np.arange(len(scores)) if scores.ids is None else scores.ids
-    return Subclasses(tuple(found), silhouettes, usual, members, ids)
+        raise InputError("every class has fewer than three samples, too few to tell groups apart")
+    return Subclasses(tuple(found), silhouettes, usual, classes=members, ids=scores.names)
 
 
 def _coordinates(scores: Scores, samples: Indices) -> Floats:
@@ -190,7 +208,7 @@ def _coordinates(scores: Scores, samples: Indices) -> Floats:
     cosine = gram / length / length[:, None]
     centred = cosine - cosine.mean(dim=0) - cosine.mean(dim=1, keepdim=True) + cosine.mean()
     values, vectors = torch.linalg.eigh(centred)
-    largest = min(_DIMENSIONS, len(samples))
+    largest = min(_DIRECTIONS, len(samples))
     found: Floats = (vectors[:, -largest:] * values[-largest:].clamp(min=0).sqrt()).cpu().numpy()
     return found
 
@@ -201,7 +219,7 @@ def _cluster(points: Floats, clusters: int | None, seed: int) -> tuple[NDArray[n
     from sklearn.metrics import silhouette_score
 
     distinct = len(np.unique(points.round(6), axis=0))
-    most = min(_CLUSTERS if clusters is None else clusters, len(points) - 1, distinct)
+    most = min(_MOST_CLUSTERS if clusters is None else clusters, len(points) - 1, distinct)
     if most < 2:
         return np.zeros(len(points), dtype=np.int64), np.empty(0)
     tried = range(2, most + 1) if clusters is None else [most]

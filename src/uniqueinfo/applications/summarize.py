@@ -11,23 +11,46 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
-from uniqueinfo.linearization.linearization import Probe
 from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
-from uniqueinfo.linearization.subsets import Part
+from uniqueinfo.linearization.subsets import Subset
 from uniqueinfo.progress import progress
-from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.predictions import Predictions, class_numbers
 from uniqueinfo.scores.table import Scores
-from uniqueinfo.types import Indices
+from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Retrain = Callable[[Indices], float]
 SHARES = tuple(share / 10 for share in range(9, 0, -1))
+"""Nine tenths of the samples kept, …, one tenth."""
 
-_PICTURES = 16
+_PICTURES = 16  # of those kept, and of those removed
 _DRAWS = 5  # random picks whose mean stands beside the answer
+
+QUESTION = Question(
+    "summarize",
+    help="Find the few samples that are enough.",
+    example="runs/mnist --keep 0.3 --export kept.csv",
+    options=(
+        Option("keep", float, 0.3, help="Share of the samples to keep."),
+        Option(
+            "strategy",
+            ("iterative", "greedy", "bottom", "top", "random"),
+            "iterative",
+            help="iterative: the least informative leave, the rest is scored anew; greedy: what has left counts too "
+            "(slower, better); bottom: scored once; top and random, to compare.",
+        ),
+        Option("step", float, 0.05, help="Share that leaves at a time."),
+        Option("balanced", bool, False, help="Take the same share of every class."),
+        Option("seed", int, 0, help="Of what is picked at random."),
+    ),
+    export=Export("kept_frame", help="Write the ids of the kept samples."),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +68,7 @@ class Kept(Answer):
     table: pd.DataFrame
     at_random: float
     """Accuracy (or loss) of as many samples picked at random, the mean of a few draws."""
-    information: NDArray[np.float64]
+    information: Floats
     """Of every training sample."""
     names: NDArray[Any]
 
@@ -120,7 +143,7 @@ def summarize(
     class. `retrain` gets the positions of the kept samples after every batch, trains the real network on them and
     returns its accuracy.
     """
-    task = _Task.of(scores, step, balanced, test)
+    task = _Task.of(scores, step=step, balanced=balanced, test=test)
     counts = task.schedule([keep])
     rows, kept = [task.row(np.arange(len(scores)), task.selection.whole, retrain)], np.arange(0)
     with progress("Leaving out", len(counts), unit="batches") as advance:
@@ -130,8 +153,16 @@ def summarize(
     table = pd.DataFrame(rows)
     draws = [task.quality(part) for part in task.draws(counts[-1], seed)]
     at_random = float(np.mean([draw[_measure(table)] for draw in draws]))
-    names = np.arange(len(scores)) if scores.ids is None else scores.ids
-    return Kept(strategy, kept, names[kept], table, at_random, task.selection.information, names)
+    names = scores.names
+    return Kept(
+        strategy,
+        kept,
+        names[kept],
+        table=table,
+        at_random=at_random,
+        information=task.selection.information,
+        names=names,
+    )
 
 
 def curve(
@@ -146,7 +177,7 @@ def curve(
     retrain: Retrain | None = None,
 ) -> Curves:
     """How strategies compare over the shares kept; the other arguments are those of `summarize`."""
-    task = _Task.of(scores, step, balanced, test)
+    task = _Task.of(scores, step=step, balanced=balanced, test=test)
     wanted, fine = task.counts(shares), task.schedule(shares)
     whole = task.row(np.arange(len(scores)), task.selection.whole, retrain)
     rows = []
@@ -170,29 +201,28 @@ class _Task:
     classes: bool
 
     @classmethod
-    def of(cls, scores: Scores, step: float, balanced: bool, test: Probe | None) -> _Task:
+    def of(cls, scores: Scores, *, step: float, balanced: bool, test: Probe | None) -> _Task:
         origin, classes = scores.origin, Predictions.of(scores)
         judge = test or origin.probe
         if judge is None or judge.targets is None:
             raise InputError(
-                "how well a part of the data does is seen on samples with labels: score with labelled validation "
-                "data, or hand over test"
+                "a part of the data is judged by samples with labels, and there are none: score with labelled "
+                "validation data, or hand over test"
             )
         if not 0 < step < 1:
             raise InputError(f"step: expected the share of the samples that leaves at a time, got {step}")
         if balanced and classes is None:
             raise InputError("balanced: only classes can be balanced, and these targets are numeric or mixed")
         strata = classes.given if balanced and classes is not None else np.zeros(len(scores), dtype=np.intp)
-        whole = Part(origin.run, origin.probe, judge)
-        information = scores.weight if scores.functional is None else scores.functional
-        return cls(Selection(whole, information, strata), step, classes is not None)
+        whole = Subset(origin.run, origin.probe, judge)
+        return cls(Selection(whole, scores.information, strata), step, classes is not None)
 
-    def rounds(self, strategy: Strategy, counts: Sequence[int], seed: int) -> Iterator[tuple[Indices, Part]]:
+    def rounds(self, strategy: Strategy, counts: Sequence[int], seed: int) -> Iterator[tuple[Indices, Subset]]:
         """Those of the selection, by a strategy that can work here."""
         if strategy not in STRATEGIES:
             raise InputError(f"strategy: expected one of {', '.join(STRATEGIES)}, got {strategy!r}")
         if strategy == "greedy" and self.selection.whole.probe is None:
-            raise InputError("strategy greedy: looks at validation samples, and these scores have none")
+            raise InputError("strategy greedy: looks at validation samples, and these scores have none; take iterative")
         return self.selection.rounds(strategy, counts, seed)
 
     def counts(self, shares: Sequence[float]) -> list[int]:
@@ -209,12 +239,12 @@ class _Task:
         steps = np.arange(1 - self.step, stops[-1] / samples, -self.step)
         return sorted({*stops, *(int(count) for count in np.round(steps * samples))}, reverse=True)
 
-    def row(self, kept: Indices, part: Part, retrain: Retrain | None) -> dict[str, float]:
+    def row(self, kept: Indices, part: Subset, retrain: Retrain | None) -> dict[str, float]:
         """One line of the table."""
         found = {"share": len(kept) / len(self.selection.information), "samples": len(kept), **self.quality(part)}
         return found if retrain is None else found | {"retrained": float(retrain(kept))}
 
-    def quality(self, part: Part) -> dict[str, float]:
+    def quality(self, part: Subset) -> dict[str, float]:
         """Accuracy (of classes) and ½‖f − y‖² on the test samples."""
         assert part.test is not None
         assert part.test.targets is not None
@@ -222,11 +252,9 @@ class _Task:
         loss = {"loss": float(np.square(outputs - targets).sum(axis=1).mean() / 2)}
         if not self.classes:
             return loss
-        if outputs.shape[1] == 1:
-            return {"accuracy": float(((outputs > 0.5) == (targets > 0.5)).mean()), **loss}
-        return {"accuracy": float((outputs.argmax(axis=1) == targets.argmax(axis=1)).mean()), **loss}
+        return {"accuracy": float((class_numbers(outputs) == class_numbers(targets)).mean()), **loss}
 
-    def draws(self, count: int, seed: int) -> Iterator[Part]:
+    def draws(self, count: int, seed: int) -> Iterator[Subset]:
         """Trainings on samples picked at random."""
         for draw in range(_DRAWS):
             yield from (part for _, part in self.selection.rounds("random", [count], seed + draw))
@@ -238,9 +266,7 @@ def _measure(table: pd.DataFrame) -> str:
 
 
 def _plot(table: pd.DataFrame, ax: Axes | None) -> Axes:
-    from matplotlib import pyplot
-
-    axes = ax if ax is not None else pyplot.subplots()[1]
+    axes = axes_or_new(ax)
     for strategy, line in table.groupby("strategy", sort=False):
         removed = 100 * (1 - line["share"])
         (drawn,) = axes.plot(removed, line[_measure(table)], marker=".", label=f"{strategy}")

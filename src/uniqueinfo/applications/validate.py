@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,15 +14,18 @@ from numpy.typing import NDArray
 from torch import nn
 
 from uniqueinfo.applications.answer import Answer
+from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.baselines.descent import until
 from uniqueinfo.baselines.retraining import Retrained, retrain
 from uniqueinfo.baselines.stabilized import LEAPS
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.scores.table import Scores
-from uniqueinfo.scoring.network import LinearizedNetwork, linearize, score
-from uniqueinfo.statistics.agreement import pearson, spearman
+from uniqueinfo.scoring.network import score
+from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.store.plain import plain
 from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Training
@@ -32,9 +35,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_FEWEST = 10  # samples to retrain for: below, an interval says nothing
-_TIMES = 20  # at which the network's outputs are compared with the linearized ones
-_CLOSER = "The gradients of the trained network too (trained=… of score, --trained) would bring them closer."
+_FEWEST_SAMPLES = 10  # samples to retrain for: below, an interval says nothing
+_MOST_LOOKS = 20  # times at which the network's outputs are compared with the linearized ones
+_CLOSER = "Scoring with the weights after training too (trained=… of score, --trained) would bring them closer."
+
+QUESTION = Question(
+    "validate",
+    help="Train again without a few samples: how far are the scores to be trusted?",
+    example="runs/mnist --samples 20",
+    retrains=True,
+    options=(
+        Option("samples", int, 12, help="How many samples to train again without: 10 or more."),
+        Option("seed", int, 0, help="Of which samples."),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +101,7 @@ class Validation(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Functional information: predicted against retrained, both logarithmic, with the line where they are equal."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         truth, scores = self.retrained["functional"], self.predicted["functional"]
         ends = [min(truth.min(), scores.min()), max(truth.max(), scores.max())]
         axes.plot(ends, ends, color="0.7", linewidth=1, zorder=0)
@@ -99,9 +111,7 @@ class Validation(Answer):
 
     def plot_distance(self, ax: Axes | None = None) -> Axes:
         """How far the network's outputs leave the linearized ones over training."""
-        from matplotlib import pyplot
-
-        axes = ax if ax is not None else pyplot.subplots()[1]
+        axes = axes_or_new(ax)
         axes.plot(self.times, self.distance, marker="o", markersize=3)
         axes.set(xscale="log", ylim=(0, None), xlabel="steps", ylabel="distance / movement", title="linearization")
         return axes
@@ -159,7 +169,9 @@ def validate(
     looked = train if val is None else val
     if scores is None:
         scores = score(model, train, looked, training=training, memory=memory, device=device, progress=progress)
-    origin = _origin(scores, model, train, looked, training, memory=memory, device=device, progress=progress)
+    origin = _origin(
+        scores, training, lambda: linearize(model, train, looked, memory=memory, device=device, progress=progress)
+    )
     run, probe = origin.run, origin.probe
     if probe is None:
         raise InputError("scores: they were made without validation samples; leave them out, or score with val")
@@ -172,7 +184,7 @@ def validate(
     algorithm = run.training
     assert isinstance(algorithm, GradientDescent | GradientFlow)
     steps = algorithm.steps if isinstance(algorithm, GradientDescent) else LEAPS
-    looks = np.unique(np.geomspace(1, steps, min(_TIMES, steps)).round().astype(np.intp)).tolist()
+    looks = np.unique(np.geomspace(1, steps, min(_MOST_LOOKS, steps)).round().astype(np.intp)).tolist()
     truth = retrain(
         model.start if isinstance(model, BothEnds) else model,
         train,
@@ -196,17 +208,13 @@ def validate(
         retrained=retrained,
         pearson={name: pearson(predicted[name], retrained[name], seed=seed) for name in predicted},
         spearman={name: spearman(predicted[name], retrained[name], seed=seed) for name in predicted},
-        times=np.array([_time(until(algorithm, look)) for look in looks]),
-        distance=_distance(origin, algorithm, looks, truth),
+        times=np.array([until(algorithm, look).length for look in looks]),
+        distance=_distance(origin, algorithm, looks, truth=truth),
         training=algorithm,
         ids=scores.ids,
         seconds=truth.seconds,
         at_both_ends=run.linearization.at_both_ends,
     )
-
-
-def _time(training: GradientDescent | GradientFlow) -> float:
-    return float(training.steps if isinstance(training, GradientDescent) else training.time)
 
 
 def _distance(
@@ -235,10 +243,10 @@ def _chosen(samples: int | Iterable[int], functional: Floats | None, seed: int) 
         if len(given) < 3 or len(np.unique(given)) < len(given) or given.min() < 0 or given.max() >= count:
             raise InputError(f"samples: expected at least 3 different positions within 0…{count - 1}")
         return given
-    if not _FEWEST <= samples <= count:
+    if not _FEWEST_SAMPLES <= samples <= count:
         raise InputError(
-            f"samples: {samples} is too few or too many; expected {_FEWEST} to {count}, for a correlation of fewer "
-            "says nothing (name positions to choose for yourself)"
+            f"samples: {samples} is too few or too many; expected {_FEWEST_SAMPLES} to {count}, as a correlation of "
+            "fewer says nothing (name positions to choose for yourself)"
         )
     rng = np.random.default_rng(seed)
     parts = np.array_split(np.argsort(functional, kind="stable"), samples)
@@ -251,9 +259,11 @@ def _algorithm(scores: Scores) -> Training:
     return Training.from_settings(scores.settings["training"])
 
 
-def _origin(scores: Scores, model: nn.Module, train: Any, val: Any, training: Any, **settings: Any) -> Origin:
+def _origin(
+    scores: Scores, training: Training | Literal["auto"], linearized: Callable[[], LinearizedNetwork]
+) -> Origin:
     """What the scores were measured on; saved scores no longer hold it, so that it is made again."""
     if scores.source is not None:
         return scores.origin
-    again = linearize(model, train, val, **settings)
+    again = linearized()
     return Origin(again.train(_algorithm(scores) if training == "auto" else training), again.validation)

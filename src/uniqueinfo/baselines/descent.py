@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vjp, vmap
 
-from uniqueinfo.baselines.stabilized import Stride, Weights, begin, follow, reached
+from uniqueinfo.baselines.stabilized import LEAPS, Stride, Weights, begin, follow, reached
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import batch_size, outputs_of
 from uniqueinfo.jacobian.peak import Peak
@@ -28,11 +28,18 @@ from uniqueinfo.samples.datasets import Inputs, map_leaves
 from uniqueinfo.training import GradientDescent, GradientFlow
 
 DecayTo = Literal["start", "zero"]
+"""Where weight decay pulls the weights."""
+Followed = GradientDescent | GradientFlow
+"""Trainings that a real network can follow, step by step."""
 
-_WORTH_SHARING = 2e8  # samples × weights of a step; below it a step is mostly overhead, which copies can share
+_WORTH_SHARING = 2e8
+"""Samples × weights of a step below which it is mostly overhead, which copies trained side by side share."""
 _MOST_COPIES = 256
-_ITERATIONS = 10, 2  # of the power method: at first, and then from where the last one ended
-_TRIED = 4  # samples whose pass is measured, to know how many fit
+"""Networks trained side by side at most."""
+_ITERATIONS = 10, 2
+"""Steps of the power method: the first time, and later, when it starts where it ended."""
+_TRIED = 4
+"""Samples whose pass is measured, to know how many fit into memory."""
 
 
 @dataclass(eq=False)
@@ -42,7 +49,7 @@ class Descent:
     model: nn.Module
     inputs: Inputs
     targets: Tensor
-    training: GradientDescent | GradientFlow
+    training: Followed
     batch: int | None = None
     """Samples in a mini-batch; None: all of them."""
     seed: int = 0
@@ -56,7 +63,7 @@ class Descent:
         self.start = {name: _laid(p.detach().clone()) for name, p in self.model.named_parameters() if p.requires_grad}
         self.inputs = map_leaves(self.inputs, lambda _, leaf: _laid(leaf))
         if not self.start:
-            raise InputError("the network has no trainable parameter (all have requires_grad=False): free some")
+            raise InputError("the network has no trainable parameter (all have requires_grad=False); set it on some")
         self._rows = max(1, int(self.memory // self._bytes_per_sample()))
 
     def copies(self) -> int:
@@ -230,7 +237,16 @@ class Descent:
             return torch.allclose(found, self._call(self.start, some), rtol=1e-4, atol=1e-5)
 
 
-def until(training: GradientDescent | GradientFlow, step: int) -> GradientDescent | GradientFlow:
+def looks(training: Followed) -> int:
+    """How often the weights can be looked at on the way: after every step of descent, after every leap along flow.
+
+    >>> looks(GradientDescent(lr=0.1, steps=50)), looks(GradientFlow(lr=0.1, time=50.0))
+    (50, 24)
+    """
+    return LEAPS if isinstance(training, GradientFlow) else int(training.steps)
+
+
+def until(training: Followed, step: int) -> Followed:
     """The same training stopped after a step, or after a leap along flow.
 
     >>> until(GradientFlow(lr=0.1, time=50.0), 22).time  # of 24

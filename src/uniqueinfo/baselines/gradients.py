@@ -70,7 +70,7 @@ def forgetting(model: nn.Module, checkpoints: Sequence[Checkpoint], train: Any) 
         with passes(network, train) as (given,):
             targets = given.samples.targets(given.outputs.shape[1])
             if given.samples.labels is None or given.samples.labels.dtype.kind == "f":
-                raise InputError("forgetting: labels must be integers (classes): a number is never simply right")
+                raise InputError("forgetting: labels must be integers, one for each class, not real numbers")
             single = targets.shape[1] == 1
             right.append(
                 (given.outputs[:, 0] > 0.5) == (targets[:, 0] > 0.5)

@@ -40,7 +40,7 @@ class Passes:
 
     @cached_property
     def outputs(self) -> Floats:
-        """Of every sample, (n, k)."""
+        """Outputs of every sample, (n, k)."""
         found = []
         for batch in self.samples.batches(self._lists(np.arange(len(self.samples)), _OUTPUTS_BATCH)):
             with torch.no_grad():
@@ -89,7 +89,7 @@ def passes(model: nn.Module, *data: Any, memory: int = 256 << 20) -> Iterator[li
     """
     parameter = next((p for p in model.parameters() if p.requires_grad), None)
     if parameter is None:
-        raise InputError(f"model: {type(model).__name__} has no trainable parameter: free some")
+        raise InputError(f"model: {type(model).__name__} has no trainable parameter; set requires_grad on some")
     given = [as_samples(each, device=parameter.device, dtype=parameter.dtype) for each in data]
     with prepared(model):
         yield [Passes(model, samples, memory) for samples in given]

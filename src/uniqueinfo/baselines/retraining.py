@@ -7,38 +7,38 @@ Both trainings start from the network's present weights and see the same batches
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from uniqueinfo.baselines.descent import DecayTo, Descent
-from uniqueinfo.baselines.folder import Folder
-from uniqueinfo.baselines.stabilized import LEAPS, Stride, Weights
+from uniqueinfo.baselines.descent import Descent, Followed
+from uniqueinfo.baselines.running import Options, Running
+from uniqueinfo.baselines.trainings import Trainings
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
-from uniqueinfo.samples.samples import as_samples
-from uniqueinfo.training import GradientDescent, GradientFlow
+from uniqueinfo.samples.samples import Samples, as_samples
+from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.types import Floats
+
+Groups = tuple[tuple[int, ...], ...]
+"""Positions of samples that leave together, for each training."""
 
 
 @dataclass(frozen=True, eq=False)
 class Retrained:
     """What really happened without each group of samples; every array in the order of the groups."""
 
-    groups: tuple[tuple[int, ...], ...]
+    groups: Groups
     weight: Floats
     """½‖w − w₋‖²."""
     functional: Floats | None
@@ -71,168 +71,132 @@ def retrain(
     train: Any,
     val: Any = None,
     *,
-    training: GradientDescent | GradientFlow,
+    training: Followed,
     samples: Iterable[int] | None = None,
     groups: Iterable[Iterable[int]] | None = None,
-    batch_size: int | None = None,
-    decay_to: DecayTo = "start",
-    seed: int = 0,
-    watch: Sequence[int] = (),
-    copies: int | None = None,
-    memory: str | int | None = None,
-    folder: str | Path | None = None,
-    device: torch.device | str | None = None,
-    progress: bool = True,
+    **running: Unpack[Running],
 ) -> Retrained:
     """Really train a network, from its present weights, with all samples and without each one (or each group).
 
-    `train` and `val` are what `ui.score` takes; without `samples` or `groups` every sample leaves once. `batch_size`
-    descends by mini-batches drawn from `seed`; a sample that has left is missing from its batch. Weight decay pulls
-    towards the start, or towards zero. `watch` keeps the validation outputs after these steps (of flow: leaps) too.
-    Copies are trained side by side where that is quicker. In a `folder`, finished copies are kept: a stopped run is
-    gone on with, and further samples can be added to it.
+    `train` and `val` are what `ui.score` takes. `samples` leave one by one, `groups` together; when neither is given
+    every sample leaves once. How it is run, each with a default:
 
+    - `batch_size`: descend by mini-batches; a sample that has left is missing from its batch.
+    - `decay_to`: whether weight decay pulls to the "start" or to "zero".
+    - `seed`: of the order of mini-batches.
+    - `watch`: steps (of flow: leaps) after which the validation outputs are kept too.
+    - `copies`: how many networks are trained side by side; chosen when not given.
+    - `memory`, `device`, `progress`: as for `ui.score`.
+    - `folder`: finished trainings are kept there; a stopped run goes on, and further samples can be added.
+
+    >>> from uniqueinfo import GradientDescent
     >>> model = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(model.weight)
     >>> data = (torch.tensor([[1.0], [1.0]]), torch.tensor([0.0, 2.0]))  # one weight, drawn to 0 and to 2
     >>> found = retrain(model, data, data, training=GradientDescent(lr=0.5, steps=60))
-    >>> found.weight.round(6)  # without the one, the other is all there is: w is 1 with both, 2 and 0 without
+    >>> found.weight.round(6)  # w is 1 with both samples, and 2 or 0 without one of them
     array([0.5, 0.5])
     """
+    options = Options(**running)
     parameter = next(model.parameters(), None)
     if parameter is None:
-        raise InputError(f"model: {type(model).__name__} has no parameters, so there is nothing to train")
-    if not isinstance(training, GradientDescent | GradientFlow):
-        raise InputError(f"training: expected GradientDescent or GradientFlow, which can be followed, got {training!r}")
-    steps = training.steps if isinstance(training, GradientDescent) else LEAPS
-    place = torch.device(device or parameter.device)
+        raise InputError(f"model: {type(model).__name__} has no parameters, so there is nothing to train; give another")
+    if not isinstance(training, Followed):
+        raise InputError(
+            f"training: expected GradientDescent or GradientFlow, got {training!r}; for training run to the end give "
+            "GradientDescent with many steps"
+        )
+    options.check(training)
+    place = torch.device(options.device or parameter.device)
     known = as_samples(train, device=place, dtype=parameter.dtype)
     others = None if val is None else as_samples(val, device=place, dtype=parameter.dtype)
     left = _groups(samples, groups, len(known))
-    if any(not 1 <= step <= steps for step in watch):
-        raise InputError(f"watch: expected steps between 1 and {steps}, got {list(watch)}")
-    if batch_size is not None and batch_size < 1:
-        raise InputError(f"batch_size: expected at least 1, got {batch_size}")
-    if batch_size is not None and isinstance(training, GradientFlow):
-        raise InputError("batch_size: gradient flow follows all samples at once; give GradientDescent for mini-batches")
-    with prepared(model, device):
-        inputs = known.inputs(range(len(known)))
+    with prepared(model, options.device):
         outputs = _size(model, known.inputs([0]))
-        wanted = torch.from_numpy(known.targets(outputs)).to(place, parameter.dtype)
-        descent = Descent(model, inputs, wanted, training, batch_size, seed, decay_to, as_bytes(memory) // 2)
-        side = copies or descent.copies()
-        look = None if others is None else others.inputs(range(len(others)))
-        settings = {
-            "model": fingerprint(model),
-            "train": known.fingerprint(),
-            "val": None if others is None else others.fingerprint(),
-            "training": asdict(training),
-            "batch_size": batch_size,
-            "decay_to": decay_to,
-            "seed": seed,
-            "watch": list(watch),
-            "copies": side,
-        }
-        kept = None if folder is None else Folder(Path(folder), settings)
-        found = _all(descent, left, look, list(watch), side, kept, progress)
-    targets = None if others is None or others.labels is None else others.targets(outputs)
-    return _measures(left, found, targets)
+        descent = Descent(
+            model,
+            known.inputs(range(len(known))),
+            torch.from_numpy(known.targets(outputs)).to(place, parameter.dtype),
+            training=training,
+            batch=options.batch_size,
+            seed=options.seed,
+            decay_to=options.decay_to,
+            memory=as_bytes(options.memory) // 2,
+        )
+        copies = options.copies or descent.copies()
+        trainings = Trainings(
+            descent,
+            look=None if others is None else others.inputs(range(len(others))),
+            watch=options.watch,
+            folder=_folder(descent, known, others, options, copies),
+        )
+        targets = None if others is None or others.labels is None else others.targets(outputs)
+        return _retrained(trainings, left, copies, targets=targets, show=options.progress)
 
 
-def _all(
-    descent: Descent,
-    groups: Sequence[Sequence[int]],
-    look: Any,
-    watch: Sequence[int],
-    side: int,
-    kept: Folder | None,
-    show: bool,
-) -> dict[str, Any]:
-    """Train with all samples, then without each group, `side` copies at once."""
+def _folder(descent: Descent, train: Samples, val: Samples | None, options: Options, copies: int) -> OwnedFolder | None:
+    """The folder of retrainings; it belongs to all that they depend on, but not to the samples that leave."""
+    if options.folder is None:
+        return None
+    identity = {
+        "model": fingerprint(descent.model),
+        "train": train.fingerprint(),
+        "val": None if val is None else val.fingerprint(),
+        "training": descent.training.settings(),
+        "batch_size": options.batch_size,
+        "decay_to": options.decay_to,
+        "seed": options.seed,
+        "watch": list(options.watch),
+        "copies": copies,
+    }
+    return OwnedFolder.open(Path(options.folder), "retrainings", identity)
+
+
+def _retrained(trainings: Trainings, groups: Groups, copies: int, *, targets: Floats | None, show: bool) -> Retrained:
+    """Train with all samples, then without each group, some copies at once."""
     with bar("Retraining", len(groups) + 1, unit="trainings", show=show) as advance:
-        full, seen = _with_all(descent, look, watch, kept)
+        full, whole = trainings.with_all()
         advance(1)
         parts = []
-        for start in range(0, len(groups), side):
-            chunk = groups[start : start + side]
-            name = f"without-{hashlib.sha256(json.dumps(chunk).encode()).hexdigest()[:16]}"
-            part = None if kept is None else kept.read(name)
-            if part is None:
-                part = _without(descent, chunk, look, full)
-                if kept is not None:
-                    kept.write(name, part)
-            parts.append(part)
-            advance(len(chunk))
-    found: dict[str, Any] = {"weight": np.concatenate([part["weight"] for part in parts])}
-    found |= {name: seen.get(name) for name in ("outputs", "watched")}
-    found["trained"] = {name: w.cpu().numpy() for name, w in full.items()}
-    found["outputs_without"] = None if look is None else np.concatenate([part["outputs"] for part in parts])
-    found["seconds"] = sum(float(part["seconds"]) for part in [seen, *parts])
-    return found
-
-
-def _with_all(
-    descent: Descent, look: Any, watch: Sequence[int], kept: Folder | None
-) -> tuple[Weights, dict[str, NDArray[Any]]]:
-    """The weights after training with all samples, and what was seen of it."""
-    saved = None if kept is None else kept.read("all")
-    if saved is None:
-        started = time.process_time()
-        watched: dict[int, Floats] = {}
-
-        def after(step: int, weights: Weights) -> None:
-            if look is not None and step in watch:
-                watched[step] = _numpy(descent.outputs(weights, look))[0]
-
-        weights = descent.train([[]], after)
-        saved = {f"w.{name}": w[0].cpu().numpy() for name, w in weights.items()}
-        if look is not None:
-            saved["outputs"] = _numpy(descent.outputs(weights, look))[0]
-        if watched:
-            saved["watched"] = np.stack([watched[step] for step in watch])
-        saved["pace"] = np.array(descent.pace)
-        saved["seconds"] = np.array(time.process_time() - started)
-        if kept is not None:
-            kept.write("all", saved)
-    descent.pace = tuple(Stride(length, int(stages), int(ends)) for length, stages, ends in saved["pace"].tolist())
-    full = {name: torch.from_numpy(saved[f"w.{name}"]).to(w.device) for name, w in descent.start.items()}
-    return full, saved
-
-
-def _without(descent: Descent, groups: Sequence[Sequence[int]], look: Any, full: Weights) -> dict[str, NDArray[Any]]:
-    started = time.process_time()
-    weights = descent.train(groups)
-    moved = sum((w - full[name]).double().square().flatten(1).sum(dim=1) for name, w in weights.items())
-    assert isinstance(moved, Tensor)
-    part = {"weight": _numpy(moved / 2)}
-    if look is not None:
-        part["outputs"] = _numpy(descent.outputs(weights, look))
-    return part | {"seconds": np.array(time.process_time() - started)}
-
-
-def _measures(groups: tuple[tuple[int, ...], ...], found: Mapping[str, Any], targets: Floats | None) -> Retrained:
-    after, without = found["outputs"], found["outputs_without"]
-    functional = value = None
+        for start in range(0, len(groups), copies):
+            together = groups[start : start + copies]
+            parts.append(trainings.without(together, full))
+            advance(len(together))
+    after = whole.get("outputs")
+    without = functional = value = None
     if after is not None:
+        without = np.concatenate([part["outputs"] for part in parts])
         functional = np.square(without - after).sum(axis=(1, 2)) / (2 * len(after))
         if targets is not None:
-            lost = np.square(without - targets).sum(axis=(1, 2)) - np.square(after - targets).sum()
-            value = lost / (2 * len(after))
+            gained = np.square(without - targets).sum(axis=(1, 2)) - np.square(after - targets).sum()
+            value = gained / (2 * len(after))
     return Retrained(
-        groups, found["weight"], functional, value, after, without, found["trained"], found["seconds"], found["watched"]
+        groups=groups,
+        weight=np.concatenate([part["weight"] for part in parts]),
+        functional=functional,
+        value=value,
+        outputs=after,
+        outputs_without=without,
+        trained={name: w.cpu().numpy() for name, w in full.items()},
+        seconds=sum(part["seconds"].item() for part in [whole, *parts]),
+        watched=whole.get("watched"),
     )
 
 
-def _groups(samples: Any, groups: Any, count: int) -> tuple[tuple[int, ...], ...]:
+def _groups(samples: Iterable[int] | None, groups: Iterable[Iterable[int]] | None, count: int) -> Groups:
+    """Who leaves together, each time."""
     if samples is not None and groups is not None:
-        raise InputError("give samples, which leave one by one, or groups, which leave together; not both")
+        raise InputError("samples leave one by one and groups together: both were given; leave one of them out")
     chosen = range(count) if samples is None else samples
     found = [(int(i),) for i in chosen] if groups is None else [tuple(sorted({int(i) for i in g})) for g in groups]
     outside = [i for group in found for i in group if not 0 <= i < count]
     if outside:
-        raise InputError(f"sample {outside[0]} is outside 0…{count - 1}")
+        raise InputError(f"sample {outside[0]} is outside 0…{count - 1}: name samples by their position in train")
     if not found or any(len(group) in (0, count) for group in found):
-        raise InputError("every group must hold at least one sample and leave at least one to train on")
+        raise InputError(
+            f"groups: each must hold at least one of the {count} samples and leave at least one to train on; leave out "
+            "the others"
+        )
     return tuple(found)
 
 
@@ -240,8 +204,3 @@ def _size(model: nn.Module, inputs: Any) -> int:
     with torch.no_grad():
         found = outputs_of(call(model, inputs))
     return 1 if found.ndim == 1 else found.shape[1]
-
-
-def _numpy(values: Tensor) -> Floats:
-    found: Floats = values.double().cpu().numpy()
-    return found

@@ -25,12 +25,17 @@ Weights = dict[str, Tensor]
 Slope = Callable[[Weights], Weights]
 
 LEAPS = 24
-"""Each ends √2 times as late as the one before: from 1/2896 of the time to all of it."""
-_DAMPED = 2 / 13  # keeps every stage's polynomial away from ±1, so that errors die out
+"""Leaps that a training along flow takes; each ends √2 times as late as the one before, the first at 1/2896."""
+_DAMPED = 2 / 13
+"""The method's damping ε: it keeps the polynomial of every stage below 1 in size, so that errors die out."""
 _FEWEST = 2
-_MARGIN = 1.3  # over the curvature found where a leap begins: it may grow by as much on the way
-_SURE = 0.9  # of the stable reach: what the stages themselves show of the curvature is less than all of it
-_SHORTEST = 2.0**-12  # of a leap: where that is unstable, halves will not help
+"""Stages of a leap at least: the method is of second order from two on."""
+_MARGIN = 1.3
+"""A leap is planned for this many times the curvature found where it begins, as that may grow on the way."""
+_SURE = 0.9
+"""Share of the stable reach that a leap may use, as its stages show a little less than the whole curvature."""
+_SHORTEST = 2.0**-12
+"""Share of a leap below which it is not halved any more: where that is unstable, halves will not help."""
 
 
 class Stride(NamedTuple):

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from uniqueinfo.jacobian import Projection, VerySparse
-from uniqueinfo.linearization.linearization import Probe, Trained
-from uniqueinfo.scoring.network import linearize
+from uniqueinfo.linearization.linearization import Trained
+from uniqueinfo.linearization.network import linearize
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.training import Converged, Training
 from uniqueinfo.types import Floats
 

@@ -9,16 +9,9 @@ from typing import Annotated
 import typer
 
 from uniqueinfo._version import __version__
-from uniqueinfo.cli.ask_adversarial import adversarial
-from uniqueinfo.cli.ask_attribute import attribute
-from uniqueinfo.cli.ask_compare import compare
-from uniqueinfo.cli.ask_mislabeled import mislabeled
-from uniqueinfo.cli.ask_redundancy import redundancy
-from uniqueinfo.cli.ask_shapley import shapley
-from uniqueinfo.cli.ask_subclasses import subclasses
-from uniqueinfo.cli.ask_summarize import summarize
-from uniqueinfo.cli.ask_validate import validate
-from uniqueinfo.cli.options import Json, RunFolder
+from uniqueinfo.cli.options import Json, RunFolder, grouped
+from uniqueinfo.cli.questions import add_questions
+from uniqueinfo.cli.scoring import ModelOptions, ReadingOptions, RunningOptions, TrainingOptions
 
 app = typer.Typer(
     name="uniqueinfo",
@@ -39,30 +32,6 @@ Examples:
 """
 
 
-class TrainingChoice(StrEnum):
-    """How the network is trained."""
-
-    auto = "auto"
-    descent = "descent"
-    flow = "flow"
-    converged = "converged"
-
-
-class EngineChoice(StrEnum):
-    """Where partitions of the samples are worked on."""
-
-    local = "local"
-    dask = "dask"
-
-
-class TaskChoice(StrEnum):
-    """What labels are."""
-
-    auto = "auto"
-    classes = "classes"
-    regression = "regression"
-
-
 def _version(asked: bool) -> None:
     if asked:
         print(f"uniqueinfo {__version__}")
@@ -79,10 +48,8 @@ def _common(
     pass
 
 
-Column = str | None
-
-
 @app.command(epilog=_SCORE_EPILOG)
+@grouped
 def score(
     train: Annotated[
         Path,
@@ -97,77 +64,11 @@ def score(
         Path | None, typer.Option(metavar="VAL", help="Validation data, like TRAIN; labels may be missing.")
     ] = None,
     holdout: Annotated[float, typer.Option(help="Share held out for validation where there is no --val.")] = 0.2,
-    label: Annotated[
-        Column, typer.Option(metavar="COLUMN", help="Label column; else one named label, labels, y or target.")
-    ] = None,
-    task: Annotated[
-        TaskChoice, typer.Option(help="What labels are; auto: numbers with a decimal point are to be predicted.")
-    ] = TaskChoice.auto,
-    identifier: Annotated[
-        Column, typer.Option("--id", metavar="COLUMN", help="Column that names the samples; else one named id.")
-    ] = None,
-    extra: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Goes to the table, not into training. Repeatable.")
-    ] = None,
-    text: Annotated[
-        Column, typer.Option(metavar="COLUMN", help="Texts to train on; other columns go to the table.")
-    ] = None,
-    embed: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Embed texts by this model, or its folder; else TF-IDF.")
-    ] = None,
-    size: Annotated[
-        int,
-        typer.Option(
-            help="Pixels a side that pictures are scaled to; their colours are normalized as for ImageNet.", min=1
-        ),
-    ] = 64,
-    skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave unreadable pictures out.")] = False,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="linear, mlp:1024, torchvision:NAME, timm:NAME, transformers:NAME, or file.py:function, "
-            "which is given `outputs` and `shape` if it takes them.",
-        ),
-    ] = "linear",
-    weights: Annotated[Path | None, typer.Option(help="Weights by name: .safetensors or .pth.")] = None,
-    trained: Annotated[
-        Path | None,
-        typer.Option(help="The weights after your training, if you have them: scores follow the network more closely."),
-    ] = None,
-    pretrained: Annotated[bool, typer.Option(help="Start a library's network from its published weights.")] = True,
-    centred: Annotated[
-        bool,
-        typer.Option(
-            "--centred",
-            help="Take off what the network gives before training: the draw of a fresh last layer matters less.",
-        ),
-    ] = False,
-    projection: Annotated[int, typer.Option(help="Columns kept of each parameter; 0 keeps all.", min=0)] = 2000,
-    training: Annotated[
-        TrainingChoice | None,
-        typer.Option(
-            help="auto: the stopping time with the least leave-one-out error; the default without --lr and --steps, "
-            "with which it is descent.",
-        ),
-    ] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Steps (of flow: time, in steps).")] = None,
-    momentum: Annotated[float, typer.Option(help="Momentum of descent.")] = 0.0,
-    weight_decay: Annotated[float, typer.Option(help="Pull towards the weights at the start.")] = 0.0,
-    sketch: Annotated[
-        int | None,
-        typer.Option(help="Directions kept exactly where all would take too long; scores come with errors.", min=1),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.")] = 0,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, …")] = None,
-    memory: Annotated[str | None, typer.Option(help="Budget, such as 4GB; else half of what is free.")] = None,
-    engine: Annotated[
-        EngineChoice | None,
-        typer.Option(help="Work partition by partition, here or on a Dask cluster; else on all samples at once."),
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster; else one is made on this machine.")
-    ] = None,
+    *,
+    reading: ReadingOptions,
+    network: ModelOptions,
+    trained_by: TrainingOptions,
+    running: RunningOptions,
     validate: Annotated[
         int,
         typer.Option(
@@ -182,27 +83,23 @@ def score(
 ) -> None:
     """Score every training sample, and write a page about it."""
     from uniqueinfo.cli.commands import score as run
-    from uniqueinfo.errors import InputError
-    from uniqueinfo.runs.job import Job, choose_training
-    from uniqueinfo.runs.models import ModelChoice
-    from uniqueinfo.runs.readers import Reading
+    from uniqueinfo.runs.job import Job
 
-    if scheduler is not None and engine is not EngineChoice.dask:
-        raise InputError(f"--scheduler {scheduler}: goes with --engine dask; say that too, or drop it")
+    running.check()
     job = Job(
         train,
-        ModelChoice(model, weights, pretrained, trained, centred),
+        network.choice(),
         val,
-        Reading(label, identifier, text, embed, tuple(extra or ()), task.value, size, skip_broken),
-        choose_training(None if training is None else training.value, lr, steps, momentum, weight_decay),
-        projection or None,
-        holdout,
-        seed,
-        device,
-        memory,
-        None if engine is None else engine.value,
-        scheduler,
-        sketch,
+        reading=reading.reading(),
+        training=trained_by.choice(),
+        projection="auto" if network.projection is None else network.projection or None,
+        holdout=holdout,
+        seed=running.seed,
+        device=running.device,
+        memory=running.memory,
+        engine=None if running.engine is None else running.engine.value,
+        scheduler=running.scheduler,
+        sketch=running.sketch,
     )
     run(job, out, validate=validate, dry_run=dry_run, as_json=as_json)
 
@@ -228,15 +125,7 @@ def report(run: RunFolder, as_json: Json = False) -> None:
     write(run, as_json=as_json)
 
 
-app.command(epilog="Example: uniqueinfo mislabeled runs/mnist --export cleaned.csv")(mislabeled)
-app.command(epilog="Example: uniqueinfo summarize runs/mnist --keep 0.3 --export kept.csv")(summarize)
-app.command(epilog="Example: uniqueinfo compare runs/mnist --by annotator")(compare)
-app.command(epilog="Example: uniqueinfo subclasses runs/pets --label pet")(subclasses)
-app.command(epilog="Example: uniqueinfo attribute runs/mnist --val-index 7")(attribute)
-app.command(epilog="Example: uniqueinfo redundancy runs/mnist")(redundancy)
-app.command(epilog="Example: uniqueinfo shapley runs/mnist --subsets 100")(shapley)
-app.command(epilog="Example: uniqueinfo adversarial runs/mnist new-images-idx3-ubyte")(adversarial)
-app.command(epilog="Example: uniqueinfo validate runs/mnist --samples 20")(validate)
+add_questions(app)
 
 
 class ScaleChoice(StrEnum):

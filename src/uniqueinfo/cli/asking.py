@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 
+from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import sample_table
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again, write_page
+from uniqueinfo.runs.reopening import scores_of
 
 if TYPE_CHECKING:
     from uniqueinfo.applications.answer import Answer
     from uniqueinfo.scores.table import Scores
 
 _ROWS = 20  # of the table on the terminal
-_STOPPED = 130  # what shells expect after Ctrl-C
 
 Found = TypeVar("Found", bound="Answer")
 
@@ -29,13 +28,11 @@ Found = TypeVar("Found", bound="Answer")
 def ask(folder: Path, question: Callable[[Scores], Found], *, as_json: bool) -> Found:
     """The answer, printed, and kept in the run folder so that its page shows it."""
     run = Run.find(folder)
-    try:
-        answer = question(run.scores())
+    with stopping("Stopped; nothing was changed in the run folder."):
+        scores = scores_of(run)
+        answer = question(scores)
         run.keep(answer)
-        page = write_page(run, run.scores(), read_again(run)[0])
-    except KeyboardInterrupt:
-        print("Stopped; nothing was changed in the run folder.", file=sys.stderr)
-        raise typer.Exit(_STOPPED) from None
+        page = write_page(run, scores, read_again(run)[0]).path
     if as_json:
         print(json.dumps({"run": str(folder), "report": str(page), **answer.as_json()}, indent=2, ensure_ascii=False))
         return answer

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 
+from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import by_group, group_table, leading, sample_table
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.page import read_again, write_page
-from uniqueinfo.runs.reopening import validated
+from uniqueinfo.runs.prepared import prepare
+from uniqueinfo.runs.reopening import scores_of, validated
 from uniqueinfo.store.files import held
+from uniqueinfo.training import Training
 
 if TYPE_CHECKING:
+    from uniqueinfo.applications.mislabeled import Mislabeled
     from uniqueinfo.runs.estimate import Plan
     from uniqueinfo.scores.table import Scores
 
-_STOPPED = 130  # what shells expect after Ctrl-C
+_FIRST = 5  # of the most informative samples, printed after scoring
 
 
 def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -> None:
     """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
     console = Console(highlight=False, soft_wrap=True)
-    try:
-        prepared = job.prepare()
+    with stopping(f"Stopped. The same command goes on from here; what is done lies in {out}"):
+        prepared = prepare(job)
         if dry_run:
             from uniqueinfo.runs.estimate import plan
 
@@ -39,22 +41,20 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -
         run = Run.open(out, prepared.record())
         with held(out):
             before = run.finished
-            scores = run.scores() if before else prepared.score(run)
+            scores = scores_of(run) if before else prepared.score(run)
             if validate:
                 run.keep(validated(run, scores, samples=validate, seed=job.seed))
             done = before and run.report.is_file() and not validate
-            page = run.report if done else write_page(run, scores, (prepared.train, prepared.val))
-    except KeyboardInterrupt:
-        print(f"Stopped. The same command goes on from here; what is done lies in {out}", file=sys.stderr)
-        raise typer.Exit(_STOPPED) from None
+            page = None if done else write_page(run, scores, (prepared.train, prepared.val))
     if as_json:
         record = scores.settings["run"]
-        found = {"run": str(out), "report": str(page), "finished_before": before, "samples": len(scores)}
+        found = {"run": str(out), "report": str(run.report), "finished_before": before, "samples": len(scores)}
         _print_json({**found, **{key: record[key] for key in ("notes", "timings")}, "settings": record["settings"]})
         return
     if before:
         console.print(f"This run is finished already; nothing was computed again. Its scores are in {escape(str(out))}")
-    _print_findings(console, scores, page)
+    _print_findings(console, scores, _suspects(scores) if page is None else page.summary.suspects)
+    console.print(f"Page: {escape(str(run.report))}")
 
 
 def show(folder: Path, *, top: int, by: str, as_json: bool) -> None:
@@ -80,35 +80,31 @@ def report(folder: Path, *, as_json: bool) -> None:
     samples, why_not = read_again(run)
     page = write_page(run, scores, samples)
     if as_json:
-        from uniqueinfo.report import summarize
-        from uniqueinfo.runs.page import sample_views
-
-        summary = summarize(scores, None if samples is None else sample_views(*samples), run.answers())
-        _print_json({"run": str(folder), "report": str(page), "summary": summary.as_json()})
+        _print_json({"run": str(folder), "report": str(page.path), "summary": page.summary.as_json()})
         return
     console = Console(highlight=False, soft_wrap=True)
     if why_not:
         console.print(f"The samples themselves are not shown: {escape(why_not)}")
-    console.print(f"Page: {escape(str(page))}")
+    console.print(f"Page: {escape(str(page.path))}")
 
 
-def _print_findings(console: Console, scores: Scores, page: Path) -> None:
+def _suspects(scores: Scores) -> Mislabeled | None:
+    """Labels that look wrong; None where labels are no classes."""
+    from uniqueinfo.applications.mislabeled import mislabeled
+
+    return mislabeled(scores) if scores.settings.get("classes") else None
+
+
+def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | None) -> None:
     record = scores.settings["run"]
     for note in record["notes"]:
         console.print(f"Note: {escape(note)}")
-    training = {k: v for k, v in scores.settings["training"].items() if v not in (0.0, None) and k != "reduction"}
-    described = training.pop("algorithm") + ", " + ", ".join(f"{k} {v:.6g}" for k, v in training.items())
-    console.print(
-        f"{len(scores):,} samples, each left out once, in {record['timings']['scoring']:.1f} s "
-        f"({described.removesuffix(', ')}).\n"
-    )
-    frame = scores.frame()
-    console.print(sample_table("Most informative", leading(frame, 5)))
-    if scores.settings.get("classes"):
-        from uniqueinfo.applications import mislabeled
-
-        console.print(escape(mislabeled(scores).sentence))
-    console.print(f"Page: {escape(str(page))}")
+    trained = Training.from_settings(scores.settings["training"]).words()
+    seconds = record["timings"]["scoring"]
+    console.print(f"{len(scores):,} samples, each left out once, in {seconds:.1f} s ({trained}).\n")
+    console.print(sample_table("Most informative", leading(scores.frame(), _FIRST)))
+    if suspects is not None:
+        console.print(escape(suspects.sentence))
 
 
 def _print_plan(console: Console, found: Plan, notes: tuple[str, ...], *, as_json: bool) -> None:

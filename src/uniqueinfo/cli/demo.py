@@ -22,11 +22,12 @@ from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.runs.page import write_page
-from uniqueinfo.runs.reopening import validated
+from uniqueinfo.runs.prepared import prepare
+from uniqueinfo.runs.reopening import scores_of, validated
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
 
-_WRONG = 0.05
+_SHARE_WRONG = 0.05  # of the labels, made wrong on purpose
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Example:
 
 
 EXAMPLES = (
-    Example("4-vs-9", "Fours and nines", (4, 9), "mlp:256", 2000, 12),
-    Example("ten-digits", "All ten digits", tuple(range(10)), "mlp:128", 500, 0),
+    Example("4-vs-9", "Fours and nines", (4, 9), model="mlp:256", projection=2000, retrained=12),
+    Example("ten-digits", "All ten digits", tuple(range(10)), model="mlp:128", projection=500, retrained=0),
 )
 
 
@@ -62,10 +63,10 @@ def run(out: Path, *, as_json: bool = False) -> None:
 def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
     train, val = _files(example, out / "data")
     job = Job(train, ModelChoice(example.model), val, projection=example.projection)
-    prepared = job.prepare()
+    prepared = prepare(job)
     folder = Run.open(out / example.name, prepared.record())
     started = time.perf_counter()
-    scores = folder.scores() if folder.finished else prepared.score(folder)
+    scores = scores_of(folder) if folder.finished else prepared.score(folder)
     seconds = time.perf_counter() - started
     trust = validated(folder, scores, samples=example.retrained, seed=0) if example.retrained else None
     if trust is not None:
@@ -89,8 +90,8 @@ def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
         "wrong": wrong,
         "caught": among,
         "trust": None if trust is None else trust.sentence,
-        "report": str(page.resolve()),
-        "run": str(folder.folder),
+        "report": str(page.path.resolve()),
+        "run": str(folder.path),
     }
 
 
@@ -138,7 +139,7 @@ def _with_wrong_labels(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     rng = np.random.default_rng(1)
     wrong = np.zeros(len(digits), dtype=bool)
-    wrong[rng.choice(len(digits), int(_WRONG * len(digits)), replace=False)] = True
+    wrong[rng.choice(len(digits), int(_SHARE_WRONG * len(digits)), replace=False)] = True
     classes = np.array(chosen)
     turned = classes[(np.searchsorted(classes, digits) + rng.integers(1, len(classes), len(digits))) % len(classes)]
     return np.where(wrong, turned, digits), wrong

@@ -18,8 +18,7 @@ def check_export(path: Path | None) -> None:
         raise InputError(f"--export {path}: expected a file in a folder that is there")
 
 
-def export_table(frame: pd.DataFrame, path: Path | None) -> None:
-    """Write a table as CSV, where one is wanted."""
-    if path is not None:
-        with replacing(path) as beside:
-            frame.to_csv(beside, index=False)
+def export_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV."""
+    with replacing(path) as beside:
+        frame.to_csv(beside, index=False)

@@ -41,7 +41,7 @@ def reproduce(
     console = Console(highlight=False, soft_wrap=True)
     names = [each for each in EXPERIMENTS if each not in skip] if name == "all" else [name]
     found, failed = {}, {}
-    for outcome in _outcomes(names, request, out, jobs):
+    for outcome in _outcomes(names, request, out, jobs=jobs):
         if outcome.error is not None:
             if name != "all":
                 raise InputError(outcome.error)
@@ -67,7 +67,7 @@ def _check(name: str, skip: Collection[str]) -> None:
                 raise InputError(f"there is no experiment {each!r}; there are: {', '.join(EXPERIMENTS)}")
 
 
-def _outcomes(names: list[str], request: Request, out: Path, jobs: int) -> Iterator[_Outcome]:
+def _outcomes(names: list[str], request: Request, out: Path, *, jobs: int) -> Iterator[_Outcome]:
     """Of each as it ends; several at a time in processes of their own, which share the threads there are."""
     if jobs == 1 or len(names) == 1:
         yield from (_outcome(name, request, out) for name in names)
@@ -77,7 +77,9 @@ def _outcomes(names: list[str], request: Request, out: Path, jobs: int) -> Itera
 
     threads = max(1, (os.cpu_count() or 1) // jobs)
     first = sorted(names, key=lambda name: not EXPERIMENTS[name].long)
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _alone, (threads,), max_tasks_per_child=1) as pool:
+    with ProcessPoolExecutor(
+        jobs, get_context("spawn"), initializer=_alone, initargs=(threads,), max_tasks_per_child=1
+    ) as pool:
         running = [pool.submit(_outcome, name, request, out) for name in first]
         yield from (each.result() for each in as_completed(running))
 
@@ -87,7 +89,7 @@ def _outcome(name: str, request: Request, out: Path) -> _Outcome:
     try:
         claims = run(name, request, out).claims
     except UniqueInfoError as wrong:
-        return _Outcome(name, time.perf_counter() - started, [], str(wrong))
+        return _Outcome(name, time.perf_counter() - started, [], error=str(wrong))
     return _Outcome(name, time.perf_counter() - started, claims)
 
 

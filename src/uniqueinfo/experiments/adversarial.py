@@ -25,14 +25,16 @@ from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.attacked import Attack, Normalized, Photos, attack_all
 from uniqueinfo.experiments.attacks import fgsm, pgd
 from uniqueinfo.experiments.data import Dataset, Preparation, load
+from uniqueinfo.experiments.kept import place
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
 from uniqueinfo.jacobian import RandomCoordinates
-from uniqueinfo.linearization.linearization import Linearization, Probe
+from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import score_linearization
-from uniqueinfo.scoring.network import LinearizedNetwork, linearize
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.statistics.bootstrap import ratio_of_means
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.types import Floats, Indices
@@ -94,7 +96,7 @@ def _linearized(
     normalized = Normalized(preparation)
     inputs = normalized(torch.cat([photos.train, *photos.attacked.values()]))
     labels = np.tile(photos.labels, 1 + len(photos.attacked))
-    folder = None if request.work is None else request.work / f"rows-adversarial-{request.scale}-{request.seed}"
+    folder = place(request.work, f"rows-adversarial-{request.scale}-{request.seed}")
     return linearize(
         network,
         (inputs, labels),
@@ -161,11 +163,9 @@ def _claims(table: pd.DataFrame, drawn: dict[str, list[Floats]], chosen: list[In
         ratio = ratio_of_means(*_split(informations, chosen))
         own = table[table["attack"] == attack]
         claims += [
-            Claim(
+            Claim.of(
                 f"{attack}: mean information of attacked photographs over that of clean ones",
-                ratio.value,
-                ratio.low,
-                ratio.high,
+                ratio,
                 paper="adversarial ≫ normal" if attack == "FGSM" else None,
                 holds=ratio.low > 1,
                 note=f"the fine-tuned copy is right about {photos.known['clean']:.0%} of the clean photographs and "
@@ -183,7 +183,7 @@ def _claims(table: pd.DataFrame, drawn: dict[str, list[Floats]], chosen: list[In
 
 def _area(what: str, found: Interval) -> Claim:
     note = "mean over draws, 95 % interval of Student; holds if above one half"
-    return Claim(what, found.value, found.low, found.high, holds=found.low > 0.5, note=note)
+    return Claim.of(what, found, holds=found.low > 0.5, note=note)
 
 
 def _split(informations: list[Floats], chosen: list[Indices]) -> tuple[Floats, Floats]:

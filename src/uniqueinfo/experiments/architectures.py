@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -24,7 +23,7 @@ from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET1
 from uniqueinfo.experiments.runner import Claim, Request, Result, not_run
 from uniqueinfo.progress import progress
 from uniqueinfo.scoring.arrays import score_features
-from uniqueinfo.statistics.bootstrap import correlation_matrix, mean_correlation, pearson
+from uniqueinfo.statistics.correlation import correlation_matrix, mean_correlation, pearson
 
 _LR, _STEPS, _TOP = 0.001, 1000, 10
 _RUNS = {"small": 1, "paper": 3}
@@ -62,7 +61,7 @@ def run(request: Request) -> Result:
         heads.append(_head(network, request, sizes, train, val))
     found = whole + heads
     return Result(
-        table=pd.DataFrame({"name": train.names, **{one.title: one.mean for one in found}}),
+        table=train.frame({one.title: one.mean for one in found}),
         figures={"architectures": _figure(found, whole, train)},
         claims=_claims(whole, heads, absent),
         settings={"lr": _LR, "steps": _STEPS, "reduction": "mean", "runs": runs, **sizes.settings()},
@@ -100,7 +99,7 @@ def _head(
     """
     frozen, preparation = network.features(request, sizes.pixels), network.preparation(sizes.pixels)
     X, X_val = (features(frozen, part, preparation, request.work) for part in (train, val))
-    found = score_features(X, train.labels, X_val).functional
+    found = score_features(X, train.labels, X_val, intercept=False).functional
     assert found is not None
     runs = np.tile(found, (_RUNS[request.scale], 1))
     return _Scored(f"{network.title}, last layer", runs, runs)
@@ -160,12 +159,12 @@ def _claim(a: _Scored, b: _Scored, expected: str | None) -> Claim:
     note = "95 % bootstrap over samples; the paper's pairs hold other networks" if expected else "beyond the paper"
     if runs > 1:
         note = f"mean over {runs} runs, {note}"
-    return Claim(what, found.value, found.low, found.high, expected, found.low > 0 if expected else None, note)
+    return Claim.of(what, found, paper=expected, holds=found.low > 0 if expected else None, note=note)
 
 
 def _beyond(what: str, one: NDArray[np.float64], other: NDArray[np.float64]) -> Claim:
     found = pearson(one, other)
-    return Claim(what, found.value, found.low, found.high, note="beyond the paper")
+    return Claim.of(what, found, note="beyond the paper")
 
 
 def _top(information: NDArray[np.float64]) -> NDArray[np.int64]:

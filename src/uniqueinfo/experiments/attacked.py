@@ -18,7 +18,8 @@ from uniqueinfo.progress import progress
 Attack = Callable[[nn.Module, Tensor, Any, float], Tensor]
 """Such as `fgsm`: network, inputs, labels and how far to go."""
 
-_EPOCHS, _BATCH, _RATE = 10, 20, 0.0003  # ten times the rate diverges
+_EPOCHS, _BATCH, _RATE = 10, 20, 0.0003
+"""How the attacked network is trained; ten times this rate diverges."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import outputs_of
 from uniqueinfo.jacobian.guard import prepared
 from uniqueinfo.progress import progress
-from uniqueinfo.samples.samples import as_targets
+from uniqueinfo.samples.targets import as_targets
 
 _BATCH = 50
 
@@ -60,14 +60,17 @@ def pgd(
     tensor([[0.6250]])
     """
     if epsilon <= 0 or steps < 1:
-        raise InputError(f"expected epsilon above 0 and at least one step, got {epsilon} and {steps}")
+        raise InputError(f"expected epsilon above 0 and at least one step, got {epsilon} and {steps}; raise them")
     size = epsilon / 4 if step is None else step
     with prepared(model, quiet=True):
         with torch.no_grad():
             outputs = outputs_of(model(inputs[:1])).reshape(1, -1).shape[1]
         targets = torch.from_numpy(as_targets(labels, outputs)).to(inputs.device, inputs.dtype)
         if len(targets) != len(inputs):
-            raise InputError(f"labels: expected one for each of the {len(inputs)} inputs, got {len(targets)}")
+            raise InputError(
+                f"labels: expected one for each of the {len(inputs)} inputs, got {len(targets)}; "
+                "give both of the same samples"
+            )
         moved = []
         with progress("Attacking", len(inputs)) as advance:
             for x, y in zip(torch.split(inputs, _BATCH), torch.split(targets, _BATCH), strict=True):
@@ -92,7 +95,9 @@ def _attack(
         x = x.clone().requires_grad_()
         loss = (outputs_of(model(x)).reshape(len(x), -1) - targets).square().sum() / 2
         if not torch.isfinite(loss):
-            raise InputError("model: gives NaN or infinity for some input, so there is no direction to attack in")
+            raise InputError(
+                "model: gives NaN or infinity for some input, so there is no direction to attack in; check its weights"
+            )
         (slope,) = torch.autograd.grad(loss, x)
         x = x.detach() + step * slope.sign()
         x = torch.clamp(x, inputs - epsilon, inputs + epsilon).clamp(least, most)

@@ -22,9 +22,11 @@ from uniqueinfo.applications.attribute import attribute
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, load
+from uniqueinfo.experiments.kept import place
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.scoring.network import score
 from uniqueinfo.statistics.bootstrap import bootstrap
+from uniqueinfo.statistics.correlation import pearson
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.training import GradientDescent
 from uniqueinfo.types import Floats
@@ -54,20 +56,19 @@ class _Moved:
 
     @property
     def correlation(self) -> Interval:
-        """Of all digits and named samples; digits are drawn again."""
-        return bootstrap(np.arange(len(self.said)), lambda at: _pearson(self.said, self.real, at))
+        """Of changes said and real, over all digits and the samples named for them; digits are redrawn whole."""
+        return pearson(self.said, self.real)
 
     @property
     def signs_together(self) -> Interval:
-        """The same of all 20 at once."""
+        """The share of digits whose output moves in the direction said when all 20 are removed."""
         agree = np.sign(self.said_together) == np.sign(self.real_together)
         return bootstrap(agree, lambda drawn: drawn.mean(axis=-1))
 
     @property
     def correlation_together(self) -> Interval:
-        """Over digits."""
-        said, real = self.said_together[:, None], self.real_together[:, None]
-        return bootstrap(np.arange(len(said)), lambda at: _pearson(said, real, at))
+        """Of changes said and real when all 20 are removed, over digits."""
+        return pearson(self.said_together, self.real_together)
 
 
 def run(request: Request) -> Result:
@@ -103,9 +104,9 @@ def _moved(network: torch.nn.Module, known: Any, looked_at: Any, request: Reques
     said_together = np.empty(len(named))
     for numbers, moved in scores.origin.run.leave_out(groups=named).output_changes(probe):
         said_together[numbers] = moved[np.arange(len(numbers)), numbers, 0]
-    alone, place = np.unique(named, return_inverse=True)
+    alone, number = np.unique(named, return_inverse=True)
     groups = [[int(i)] for i in alone] + named.tolist()
-    folder = None if request.work is None else request.work / f"attribution-{request.scale}-{request.seed}"
+    folder = place(request.work, f"attribution-{request.scale}-{request.seed}")
     found = retrain(network, known, looked_at, training=_TRAINING, groups=groups, folder=folder)
     assert found.outputs is not None
     assert found.outputs_without is not None
@@ -113,19 +114,10 @@ def _moved(network: torch.nn.Module, known: Any, looked_at: Any, request: Reques
     return _Moved(
         named=named,
         said=np.stack([answer.change[own] for answer, own in zip(answers, named, strict=True)]),
-        real=change[place.reshape(named.shape), digits[:, None]],
+        real=change[number.reshape(named.shape), digits[:, None]],
         said_together=said_together,
         real_together=change[len(alone) + digits, digits],
     )
-
-
-def _pearson(said: Floats, real: Floats, at: Floats) -> Floats:
-    """Pearson's correlation over all pairs of the chosen rows, for each choice (…, rows); 0 where nothing differs."""
-    x, y = (values[at.astype(np.intp)].reshape(*at.shape[:-1], -1) for values in (said, real))
-    x, y = (values - values.mean(axis=-1, keepdims=True) for values in (x, y))
-    spread = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
-    found: Floats = np.divide((x * y).sum(axis=-1), spread, out=np.zeros_like(spread), where=spread > 0)
-    return found
 
 
 def _table(moved: _Moved) -> pd.DataFrame:
@@ -159,7 +151,7 @@ def _claims(moved: _Moved) -> list[Claim]:
         f"correlation of changes said and real; {both}": (moved.correlation_together, 0.0),
     }
     return [
-        Claim(what, found.value, found.low, found.high, holds=found.low > chance, note="holds if above chance")
+        Claim.of(what, found, holds=found.low > chance, note="holds if above chance")
         for what, (found, chance) in named.items()
     ]
 

@@ -131,14 +131,12 @@ def _claims(tried: Sequence[_Tried]) -> list[Claim]:
             note=f"the least KL − I is {least.slack}, with I {least.information} and KL {least.bound}; for {surely} "
             "of the points its interval lies above 0",
         ),
-        Claim("the largest I of them", most.information.value, most.information.low, most.information.high),
+        Claim.of("the largest I of them", most.information),
         _claim("of the most informative sample itself: KL(p(w|S) ‖ mixture), nats", top.information["gaussian"], 1.3),
         _claim("and KL(p(w|S) ‖ p(w|S₋)), nats", top.bound["gaussian"], 3.0),
-        Claim(
+        Claim.of(
             "and the second less the first",
-            own[0].value,
-            own[0].low,
-            own[0].high,
+            own[0],
             paper="3.0 − 1.3",
             holds=own[0].low > 0,
         ),
@@ -151,7 +149,7 @@ def _claims(tried: Sequence[_Tried]) -> list[Claim]:
 
 
 def _claim(what: str, found: Interval, paper: float) -> Claim:
-    return Claim(what, found.value, found.low, found.high, paper, note="other points than the paper's")
+    return Claim.of(what, found, paper=paper, note="other points than the paper's")
 
 
 def _row(one: _Tried) -> dict[str, Any]:

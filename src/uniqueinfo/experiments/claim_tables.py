@@ -14,9 +14,12 @@ Found = Mapping[str, Any]
 Things = Mapping[str, Mapping[str, Found]]
 """For each thing the claims about it, by what they say of it."""
 
-_SEVERAL = 3  # claims about one thing get its name as a heading; as many lines of two things stand side by side
-_WIDEST = 5  # columns of one table
-_FEW = 6  # notes; more are folded away
+_SEVERAL = 3
+"""Claims about one thing that give it a heading; lines that two things share that put them side by side."""
+_WIDEST = 5
+"""Columns of one table at most."""
+_FEW = 6
+"""Notes shown openly; if there are more, all are folded away."""
 _HOLDS = {None: "", True: "✓", False: "**✗**"}
 
 

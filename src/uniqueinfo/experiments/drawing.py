@@ -15,7 +15,8 @@ from uniqueinfo.types import Floats
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442", "#999999", "#882255")
 """Told apart by everyone (Okabe and Ito, and three more)."""
 UNIT = "functional information, (1/2m) Σ ‖change of output‖²"
-_SIDE = 96  # pixels of a picture in a row
+_SIDE = 96
+"""Pixels of a side of a picture in a row."""
 
 
 def histogram(ax: Axes, groups: dict[str, Floats], *, density: bool = False) -> None:

@@ -27,10 +27,10 @@ from uniqueinfo.experiments.data import MNIST, Dataset, Part, Preparation, Prepa
 from uniqueinfo.experiments.data.pictures import Pixels
 from uniqueinfo.experiments.networks import mlp, paper_cnn
 from uniqueinfo.experiments.runner import Claim, Request, Result
+from uniqueinfo.linearization.network import linearize
 from uniqueinfo.linearization.points import Points, closest_pairs
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import score_features, score_linearization
-from uniqueinfo.scoring.network import linearize
 from uniqueinfo.training import Converged
 
 Bytes = NDArray[np.uint8]
@@ -140,7 +140,7 @@ def _network(network: nn.Module, given: Planted, preparation: Preparation) -> Sc
 def _pixels(given: Planted) -> Scores:
     flat = (part.inputs.array.reshape(len(part), -1).astype(np.float64) for part in (given.train, given.val))
     X, X_val = (pixels / np.linalg.norm(pixels, axis=1, keepdims=True) for pixels in flat)
-    return score_features(X, given.train.labels, X_val, given.val.labels, training=Converged(0.01))
+    return score_features(X, given.train.labels, X_val, given.val.labels, training=Converged(0.01), intercept=False)
 
 
 def _row(name: str, answer: Redundancy, scores: Scores, given: Planted, kind: str, where: str) -> dict[str, Any]:

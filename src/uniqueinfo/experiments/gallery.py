@@ -17,7 +17,8 @@ from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import NOT_RUN
 from uniqueinfo.store.files import replacing
 
-_MOST_BYTES = 200_000  # of one picture in the page
+_MOST_BYTES = 200_000
+"""Bytes of one picture in the page."""
 _SCALES = {
     "small": "small scale: fewer samples than the paper, see the settings",
     "paper": "the paper's sizes",

@@ -6,7 +6,7 @@ Cassava leaves and cats against dogs by ResNet-18, MNIST 4 against 9 by the MLP;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,17 @@ from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import Dataset, Part, Pictures, load
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.scores.table import Scores
-from uniqueinfo.statistics.bootstrap import bootstrap, ratio_of_means, spearman
+from uniqueinfo.statistics.bootstrap import bootstrap, ratio_of_means
+from uniqueinfo.statistics.correlation import spearman
 
 _SHOWN = 10
-_OVERLAID = 5  # classes whose histograms can still be told apart
+"""Samples shown from either end."""
+_OVERLAID = 5
+"""Classes whose histograms can still be told apart when drawn over each other."""
 _RARE = ("healthy", "cbb")
-_SIMILAR = 2.0  # classes within this factor of each other count as similar
+"""The rare classes of cassava leaves."""
+_SIMILAR = 2.0
+"""Factor within which the mean information of two classes counts as similar."""
 
 
 @dataclass(frozen=True)
@@ -96,23 +101,19 @@ def _claims(one: _Found) -> list[Claim]:
     below = bootstrap(values, lambda drawn: (drawn < drawn.mean(axis=-1, keepdims=True)).mean(axis=-1))
     hard = spearman(values, one.scores.loo_loss)
     return [
-        Claim(
+        Claim.of(
             f"{name}: share of samples with less than the mean information",
-            below.value,
-            below.low,
-            below.high,
-            "most samples carry little",
-            below.low > 0.5,
-            "“most” holds where the 95 % bootstrap interval of the share lies above one half",
+            below,
+            paper="most samples carry little",
+            holds=below.low > 0.5,
+            note="“most” holds where the 95 % bootstrap interval of the share lies above one half",
         ),
-        Claim(
+        Claim.of(
             f"{name}: rank correlation of information and leave-one-out loss",
-            hard.value,
-            hard.low,
-            hard.high,
-            "the informative ones are challenging",
-            hard.low > 0,
-            "“challenging” is measured by the loss of the network trained without the sample (95 % bootstrap)",
+            hard,
+            paper="the informative ones are challenging",
+            holds=hard.low > 0,
+            note="“challenging” is measured by the loss of the network trained without the sample (95 % bootstrap)",
         ),
     ]
 
@@ -125,14 +126,12 @@ def _rare_claims(one: _Found) -> list[Claim]:
             continue
         ratio = ratio_of_means(one.information[among], one.information[~np.isin(one.classes, _RARE)])
         claims.append(
-            Claim(
+            Claim.of(
                 f"Cassava: mean information of {name} ({among.sum()} samples) over that of the common classes",
-                ratio.value,
-                ratio.low,
-                ratio.high,
-                "> 1: rare classes carry more",
-                ratio.low > 1,
-                "95 % bootstrap over the samples of both groups",
+                ratio,
+                paper="> 1: rare classes carry more",
+                holds=ratio.low > 1,
+                note="95 % bootstrap over the samples of both groups",
             )
         )
     return claims + _claims(one)
@@ -142,14 +141,12 @@ def _two_class_claims(one: _Found) -> list[Claim]:
     first, second = (one.information[one.train.labels == label] for label in (0, 1))
     ratio = ratio_of_means(second, first)
     names = one.dataset.classes
-    claim = Claim(
+    claim = Claim.of(
         f"{one.task.title}: mean information of {names[1]} over that of {names[0]}",
-        ratio.value,
-        ratio.low,
-        ratio.high,
-        "similar on average",
-        ratio.low > 1 / _SIMILAR and ratio.high < _SIMILAR,
-        f"“similar” holds where the 95 % bootstrap interval lies within a factor of {_SIMILAR:g}",
+        ratio,
+        paper="similar on average",
+        holds=ratio.low > 1 / _SIMILAR and ratio.high < _SIMILAR,
+        note=f"“similar” holds where the 95 % bootstrap interval lies within a factor of {_SIMILAR:g}",
     )
     return [claim, *_claims(one)]
 
@@ -158,15 +155,13 @@ _CLAIMS: dict[str, Callable[[_Found], list[Claim]]] = {
     "cassava": _rare_claims,
     "mnist_4v9": _two_class_claims,
     "cats_dogs": _two_class_claims,
-    "mnist_10c": lambda one: [
-        Claim(claim.what, claim.ours, claim.low, claim.high, None, claim.holds, claim.note) for claim in _claims(one)
-    ],
+    "mnist_10c": lambda one: [replace(claim, paper=None) for claim in _claims(one)],
 }
 
 
 def _frame(one: _Found) -> pd.DataFrame:
-    columns: dict[str, Any] = {"dataset": one.dataset.name, "name": one.train.names, "class": one.classes}
-    return pd.DataFrame(columns | {"functional": one.information, "loo_loss": one.scores.loo_loss})
+    scores = {"functional": one.information, "loo_loss": one.scores.loo_loss}
+    return one.train.frame({"dataset": one.dataset.name, "class": one.classes} | scores)
 
 
 def _caption(one: _Found) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -17,7 +16,7 @@ from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import load
 from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.progress import progress
-from uniqueinfo.statistics.bootstrap import correlation_matrix, mean_correlation
+from uniqueinfo.statistics.correlation import correlation_matrix, mean_correlation
 
 _LR, _STEPS = 0.001, 1000
 _HEADS = {"small": 4, "paper": 10}
@@ -40,7 +39,7 @@ def run(request: Request) -> Result:
     information = np.stack(scores)
     train, _ = paper.halves(dataset, sizes.samples)
     return Result(
-        table=pd.DataFrame({"name": train.names, **{f"head {n}": row for n, row in enumerate(information)}}),
+        table=train.frame({f"head {n}": row for n, row in enumerate(information)}),
         figures={"initialization": _figure(information)},
         claims=[
             *_claims(information),
@@ -63,28 +62,27 @@ def _centred_claim(scores: NDArray[np.float64], spread: float) -> Claim:
         "head to head: taken as zero, what is left is the difference of the Jacobians; beyond the paper"
     )
     what = "mean correlation if all outputs had started from zero"
-    return Claim(what, found.value, found.low, found.high, note=note)
+    return Claim.of(what, found, note=note)
 
 
 def _claims(scores: NDArray[np.float64]) -> list[Claim]:
     pairs = list(combinations(range(len(scores)), 2))
-    each = [float(np.corrcoef(scores[a], scores[b])[0, 1]) for a, b in pairs]
+    each = correlation_matrix(scores)[np.triu_indices(len(scores), 1)]
     found = mean_correlation(scores, pairs)
     spread = f"the {len(pairs)} pairs spread by {np.std(each):.3f} (standard deviation)"
-    means = scores.mean(axis=0)
+    with_mean = correlation_matrix(np.vstack([scores, scores.mean(axis=0)]))[-1, :-1]
     return [
-        Claim(
+        Claim.of(
             "mean correlation between initializations",
-            found.value,
-            found.low,
-            found.high,
-            "0.364 ± 0.066",
-            found.low > 0,
-            f"“significantly correlated” holds where the 95 % bootstrap interval over samples lies above 0; {spread}",
+            found,
+            paper="0.364 ± 0.066",
+            holds=found.low > 0,
+            note="“significantly correlated” holds where the 95 % bootstrap interval over samples lies above 0; "
+            + spread,
         ),
         Claim(
             "correlation of one initialization with the mean over all",
-            float(np.mean([np.corrcoef(row, means)[0, 1] for row in scores])),
+            float(with_mean.mean()),
             note="what a user gains by averaging; beyond the paper",
         ),
     ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from uniqueinfo.experiments import drawing, paper
 from uniqueinfo.experiments.data import load
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.statistics.bootstrap import correlation_matrix, mean_correlation, pearson
+from uniqueinfo.statistics.correlation import correlation_matrix, mean_correlation, pearson
 from uniqueinfo.statistics.interval import Interval
 
 _LR = 0.001
@@ -25,7 +24,7 @@ def run(request: Request) -> Result:
     linearization = paper.resnet(dataset, request, sizes)
     scores = paper.functional(linearization, _LR, *_STEPS)
     train, _ = paper.halves(dataset, linearization.samples)
-    table = pd.DataFrame({"name": train.names, **{f"t={t}": row for t, row in zip(_STEPS, scores, strict=True)}})
+    table = train.frame({f"t={t}": row for t, row in zip(_STEPS, scores, strict=True)})
     return Result(
         table=table,
         figures={"lengths": _figure(scores)},
@@ -48,15 +47,13 @@ def _claims(scores: NDArray[np.float64]) -> list[Claim]:
     ]
     claims = [_claim(f"mean correlation between lengths {what}", interval) for what, interval in found]
     first, last = pearson(scores[0], scores[-1]), f"t = {_STEPS[0]} and t = {_STEPS[-1]}"
-    claims.append(
-        Claim(f"correlation between {last}, the farthest apart", first.value, first.low, first.high, note="no claim")
-    )
+    claims.append(Claim.of(f"correlation between {last}, the farthest apart", first, note="no claim"))
     return claims
 
 
 def _claim(what: str, found: Interval) -> Claim:
     note = f"“strong” holds where the 95 % bootstrap interval over samples lies above {_STRONG:g}"
-    return Claim(what, found.value, found.low, found.high, "strong", found.low > _STRONG, note)
+    return Claim.of(what, found, paper="strong", holds=found.low > _STRONG, note=note)
 
 
 def _figure(scores: NDArray[np.float64]) -> Figure:

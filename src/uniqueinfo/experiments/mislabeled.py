@@ -32,12 +32,13 @@ from uniqueinfo.experiments.labelnoise import FOLDS, NOISE, Labels, cleanlab_qua
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
-from uniqueinfo.linearization.linearization import Linearization, Probe
-from uniqueinfo.samples.samples import as_targets
+from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.linearization.network import linearize
+from uniqueinfo.samples.targets import as_targets
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import score_linearization
-from uniqueinfo.scoring.network import linearize
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.statistics.bootstrap import ratio_of_means
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.training import Training
@@ -56,7 +57,8 @@ _NAMES = {"margin": "leave-one-out margin"}
 _OVER_SEEDS = "mean over seeds, 95 % interval of Student"
 _TIMES = ("automatic", "paper's", "long")
 _BOUNDS = {"automatic": 0.98, "paper's": 0.95, "long": 0.96}
-_SAMPLES, _SEEDS = 1000, 5  # of digits, at either scale
+_SAMPLES, _SEEDS = 1000, 5
+"""Digits, and draws of wrong labels, at either scale."""
 _Shown = dict[tuple[str, str], list[tuple[Floats, NDArray[np.bool_]]]]
 _Score = Callable[[Labels, int], Callable[[Training | Literal["auto"]], Scores]]
 
@@ -170,7 +172,7 @@ def _claims(table: pd.DataFrame, shown: _Shown) -> Iterator[Claim]:
         ratio = ratio_of_means(information[wrong], information[~wrong])
         what = f"{title}: mean information of wrong labels over that of right ones, paper's time"
         note = "all seeds together, 95 % bootstrap over samples"
-        yield Claim(what, ratio.value, ratio.low, ratio.high, "wrong ≫ right", ratio.low > 1, note)
+        yield Claim.of(what, ratio, paper="wrong ≫ right", holds=ratio.low > 1, note=note)
         for time, criterion in product(_TIMES, _CRITERIA):
             found = _mean(table, title, time, criterion)
             what = f"{title}: AUROC of {_NAMES.get(criterion, criterion)}, {time} time"
@@ -178,9 +180,9 @@ def _claims(table: pd.DataFrame, shown: _Shown) -> Iterator[Claim]:
                 yield Claim(what, NOT_RUN, note="pip install cleanlab")
             elif criterion == "margin" and title in _DIGITS:
                 note = f"{_OVER_SEEDS}; holds if at least {_BOUNDS[time]}, a bound of ours"
-                yield Claim(what, found.value, found.low, found.high, holds=found.value >= _BOUNDS[time], note=note)
+                yield Claim.of(what, found, holds=found.value >= _BOUNDS[time], note=note)
             else:
-                yield Claim(what, found.value, found.low, found.high, note=_OVER_SEEDS)
+                yield Claim.of(what, found, note=_OVER_SEEDS)
 
 
 def _histograms(shown: _Shown) -> Figure:

@@ -139,5 +139,5 @@ def _load(network: nn.Module, file: Path, fresh: str) -> None:
     own = {name: tensor for name, tensor in network.state_dict().items() if not name.startswith(fresh)}
     missing = [name for name in own if name not in stored and not name.endswith("num_batches_tracked")]
     if missing:
-        raise InputError(f"{file} holds no {missing[0]!r}: it is not a file of weights for this network")
+        raise InputError(f"{file} holds no {missing[0]!r}: it is not a file of weights for this network; name another")
     network.load_state_dict({name: stored[name] for name in own if name in stored}, strict=False)

@@ -19,13 +19,14 @@ from torch import nn
 
 from uniqueinfo.experiments import networks
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Pictures, Preparation, Prepared
+from uniqueinfo.experiments.kept import place
 from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.jacobian import OutputSketch, RandomCoordinates
 from uniqueinfo.jacobian.guard import fingerprint
+from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import score_linearization
-from uniqueinfo.scoring.network import LinearizedNetwork, linearize
 from uniqueinfo.training import GradientFlow
 
 
@@ -101,7 +102,7 @@ def linearized(
         Prepared(val, preparation),
         projection=RandomCoordinates(per_layer),
         outputs=outputs,
-        folder=None if work is None else work / f"rows-{sha256(told.encode()).hexdigest()[:16]}",
+        folder=place(work, f"rows-{sha256(told.encode()).hexdigest()[:16]}"),
     )
 
 

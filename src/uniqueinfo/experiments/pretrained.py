@@ -51,7 +51,9 @@ def _torchvision(name: str) -> Callable[[Request, int, int], nn.Module]:
         try:
             return ModelChoice(f"torchvision:{name}").build((3, pixels, pixels), outputs, request.seed)
         except InputError as missing:
-            raise InputError(f"torchvision's {name} and its published weights cannot be had") from missing
+            raise InputError(
+                f"torchvision's {name} and its published weights cannot be had; install torchvision and download them"
+            ) from missing
 
     return make
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pandas as pd
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.experiments.kept import work_folder
 from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.scores.table import versions
+from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.store.files import replacing
 from uniqueinfo.store.plain import plain
 
@@ -52,6 +54,13 @@ class Claim:
     holds: bool | None = None
     note: str = ""
 
+    @classmethod
+    def of(
+        cls, what: str, found: Interval, *, paper: float | str | None = None, holds: bool | None = None, note: str = ""
+    ) -> Claim:
+        """A figure with its interval."""
+        return cls(what, found.value, found.low, found.high, paper=paper, holds=holds, note=note)
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -78,10 +87,12 @@ def reproduce(name: str, request: Request, out: Path) -> Result:
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}; there are: {', '.join(EXPERIMENTS)}")
     if request.scale not in get_args(Scale):
-        raise InputError(f'scale: expected "small" or "paper", got {request.scale!r}')
+        raise InputError(f'scale: expected "small" or "paper", got {request.scale!r}; choose one of them')
     experiment = import_module(f"uniqueinfo.experiments.{name}")
+    work = out / "work" if request.work is None else request.work
+    work_folder(work)  # refused before the experiment runs, which takes other refusals for missing data
     started = time.perf_counter()
-    result: Result = experiment.run(request if request.work is not None else replace(request, work=out / "work"))
+    result: Result = experiment.run(replace(request, work=work))
     seconds = time.perf_counter() - started
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ The paper's vectors have 300 numbers; those of the data folder have 100. Beyond 
 embeddings by a transformer (MiniLM), which reads a review's first 256 or so words.
 
 Why should length matter? The mean of few word vectors lies far from the mean of all reviews, and what lies far out
-carries more. So the correlation is told once more with that distance taken off.
+carries more. So the partial correlation given that distance is told too.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from uniqueinfo.experiments.data import Part, glove, load
 from uniqueinfo.experiments.data.reviews import Texts, words
 from uniqueinfo.experiments.kept import kept
 from uniqueinfo.experiments.runner import Claim, Request, Result, not_run
+from uniqueinfo.linearization.network import linearize
 from uniqueinfo.runs.readers.embedding import embed
-from uniqueinfo.scoring.network import linearize
-from uniqueinfo.statistics.bootstrap import correlation_matrix, partial, pearson, spearman
+from uniqueinfo.statistics.correlation import correlation_matrix, partial, pearson, spearman
 from uniqueinfo.types import Floats
 
 Vectors = NDArray[np.float32]
@@ -113,27 +113,21 @@ def _claims(one: _Scored, expected: float | None) -> list[Claim]:
     note = "negative where the 95 % bootstrap interval over reviews lies below 0; length in words and marks"
     beyond = "" if expected is not None else "; beyond the paper"
     return [
-        Claim(
+        Claim.of(
             f"{one.title}: correlation of information and length",
-            linear.value,
-            linear.low,
-            linear.high,
-            expected,
-            linear.high < 0 if expected is not None else None,
-            note + beyond,
+            linear,
+            paper=expected,
+            holds=linear.high < 0 if expected is not None else None,
+            note=note + beyond,
         ),
-        Claim(
+        Claim.of(
             f"{one.title}: rank correlation of information and length",
-            ranks.value,
-            ranks.low,
-            ranks.high,
+            ranks,
             note=f"validation accuracy {one.accuracy:.3f}",
         ),
-        Claim(
+        Claim.of(
             f"{one.title}: what is left of the correlation when the distance from the mean review is taken off",
-            left.value,
-            left.low,
-            left.high,
+            left,
             note=f"that distance correlates with length by {near:.2f} and with information by {far:.2f}; beyond the "
             "paper",
         ),
@@ -141,8 +135,8 @@ def _claims(one: _Scored, expected: float | None) -> list[Claim]:
 
 
 def _frame(one: _Scored) -> pd.DataFrame:
-    columns: dict[str, Any] = {"representation": one.key, "name": one.train.names, "label": one.train.labels}
-    return pd.DataFrame(columns | {"length": one.length, "functional": one.information})
+    measured = {"length": one.length, "functional": one.information}
+    return one.train.frame({"representation": one.key, "label": one.train.labels, **measured})
 
 
 def _caption(one: _Scored) -> str:

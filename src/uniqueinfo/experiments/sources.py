@@ -135,12 +135,12 @@ def _claim(one: _Comparison) -> Claim:
     note = "; ".join(filter(None, ["95 % bootstrap over the samples of both sources", pair.note]))
     holds = ratio.low > 1 if pair.varied else None
     what = f"{pair.title}: mean information of {pair.source} over that of {_MNIST}"
-    return Claim(what, ratio.value, ratio.low, ratio.high, pair.paper, holds, note)
+    return Claim.of(what, ratio, paper=pair.paper, holds=holds, note=note)
 
 
 def _frame(one: _Comparison) -> pd.DataFrame:
-    columns: dict[str, Any] = {"comparison": one.key, "source": one.source, "name": one.train.names}
-    return pd.DataFrame(columns | {"digit": one.train.labels, "functional": one.information})
+    about = {"comparison": one.key, "source": one.source}
+    return one.train.frame({**about, "digit": one.train.labels, "functional": one.information})
 
 
 def _caption(one: _Comparison) -> str:

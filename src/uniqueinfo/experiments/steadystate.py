@@ -26,8 +26,10 @@ from uniqueinfo.types import Floats
 Step = Callable[[Floats], Floats]
 
 _N, _D, _DECAY, _BATCH = 200, 10, 0.05, 10
-_STEP = 0.01  # of the Euler–Maruyama scheme, times η times the largest curvature
-_RATE, _TIMES = 0.02, (16, 4, 1)  # of SGD, times the largest curvature; and multiples of it
+_STEP = 0.01
+"""The step of the Euler–Maruyama scheme × η × the largest curvature."""
+_RATE, _TIMES = 0.02, (16, 4, 1)
+"""The smallest rate of SGD × the largest curvature, and the multiples of it that are tried."""
 _FINEST, _COARSEST = f"SGD, η·h = {_RATE:.2g}", f"SGD, η·h = {_TIMES[0] * _RATE:.2g}"
 _SHUFFLED = f"SGD, shuffled epochs, η·h = {_RATE:.2g}"
 _CLOSE = 0.05

@@ -151,7 +151,8 @@ def _last(number: int, training: str, data: Dataset[Any], seen: dict[str, Floats
         X[cats] = seen["extra"][(number - 1) * len(cats) : number * len(cats)]
     names = np.array(data.classes)
     how: Any = _TRAINED[training]
-    scores = score_features(X, names[labels], seen["test"], names[data["test"].labels], training=how)
+    tested = names[data["test"].labels]
+    scores = score_features(X, names[labels], seen["test"], tested, training=how, intercept=False)
     return _Draw(number, _LAST, training, scores, animal, subclasses(scores, "pet", seed=seed))
 
 
@@ -164,11 +165,9 @@ def _last_claims(drawn: list[_Draw]) -> list[Claim]:
         claims += [
             *_carry(own[0], None),
             _clustered(own[0]),
-            Claim(
+            Claim.of(
                 f"{own[0].title}: the same, mean of this and {len(own) - 1} other draws of 200 cats each",
-                over.value,
-                over.low,
-                over.high,
+                over,
                 holds=min(found) >= _WANTED,
                 note=f"each: {', '.join(f'{value:.1f}' for value in found)}; holds if all are at least {_WANTED:g}",
             ),
@@ -183,7 +182,7 @@ def _carry(draw: _Draw, expected: str | None) -> list[Claim]:
         found = ratio_of_means(draw.information("cat"), draw.information(other))
         what = f"{draw.title}: mean information of cats over that of {'dogs' if other == 'dog' else other}"
         holds = found.low > 1 if other == "dog" else None
-        claims.append(Claim(what, found.value, found.low, found.high, expected, holds, _BOOTSTRAP))
+        claims.append(Claim.of(what, found, paper=expected, holds=holds, note=_BOOTSTRAP))
     return claims
 
 

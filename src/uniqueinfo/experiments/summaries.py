@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from uniqueinfo.applications.summarize import curve
-from uniqueinfo.baselines.descent import Descent
+from uniqueinfo.baselines.descent import Descent, Followed
 from uniqueinfo.baselines.stabilized import Stride
 from uniqueinfo.experiments import drawing, networks, paper
 from uniqueinfo.experiments.data import MNIST, Dataset, Part, Prepared, load
+from uniqueinfo.experiments.kept import kept_table
 from uniqueinfo.experiments.runner import Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
+from uniqueinfo.linearization.network import linearize
 from uniqueinfo.linearization.selection import Strategy
 from uniqueinfo.scoring.arrays import score_linearization
-from uniqueinfo.scoring.network import linearize
 from uniqueinfo.statistics.interval import Interval
-from uniqueinfo.store.files import replacing
-from uniqueinfo.training import GradientDescent, GradientFlow
 
 Network = Callable[[], nn.Module]
 NAMES: dict[Strategy, str] = {
@@ -47,11 +45,16 @@ class Study:
     strategies: tuple[Strategy, ...]
     removed: tuple[float, ...]
     seeds: int
-    training: GradientDescent | GradientFlow
-    """Of the real network; its linearization is trained like the paper's, t = 2000 at η = .001."""
+    training: Followed
+    """How the real network is trained; its linearization is trained as in the paper, t = 2000 at η = .001."""
     samples: int = 1000
-    """Of training and of validation; tested on at most twice as many."""
+    """Training samples, and as many validation samples; at most twice as many are tested on."""
     step: float = 0.05
+    """Share of the samples removed before the iterative strategy scores anew."""
+
+    def settings(self) -> dict[str, Any]:
+        """For figures.json."""
+        return asdict(self) | {"training": self.training.settings()}
 
     def run(self, request: Request, network: Network, name: str) -> pd.DataFrame:
         """Accuracy on the test digits by seed, strategy and share: of the linearized network and of the real one.
@@ -60,16 +63,14 @@ class Study:
         folder, so that a stopped run goes on.
         """
         data: Dataset[Any] = load("mnist_4v9", request.data)
-        told = json.dumps([asdict(self), data.fingerprint, name], sort_keys=True)
-        found = []
-        for seed in range(request.seed, request.seed + self.seeds):
-            key = hashlib.sha256(f"{told} {seed}".encode()).hexdigest()[:16]
-            path = None if request.work is None else request.work / f"summaries-{key}.csv"
-            if path is None or not path.is_file():
-                found.append(self._one_seed(data, network, seed))
-                _keep(found[-1], path)
-            else:
-                found.append(pd.read_csv(path))
+        told = json.dumps([self.settings(), data.fingerprint, name], sort_keys=True)
+        seeds = range(request.seed, request.seed + self.seeds)
+        found = [
+            kept_table(
+                request.work, "summaries", f"{told} {seed}".encode(), partial(self._one_seed, data, network, seed)
+            )
+            for seed in seeds
+        ]
         return pd.concat(found, ignore_index=True)
 
     def _one_seed(self, data: Dataset[Any], network: Network, seed: int) -> pd.DataFrame:
@@ -98,14 +99,14 @@ class _Real:
     network: nn.Module
     train: tuple[Tensor, Tensor]
     test: tuple[Tensor, Tensor]
-    training: GradientDescent | GradientFlow
+    training: Followed
     pace: tuple[Stride, ...] = ()
     """Of the first training along flow; the others follow it, in halves where it is too fast for them."""
 
     def accuracy(self, kept: NDArray[np.intp]) -> float:
         """On the test samples, after training on these alone."""
         at = torch.from_numpy(kept)
-        descent = Descent(self.network, self.train[0][at], self.train[1][at], self.training, pace=self.pace)
+        descent = Descent(self.network, self.train[0][at], self.train[1][at], training=self.training, pace=self.pace)
         outputs = descent.outputs(descent.train([[]]), self.test[0])[0]
         self.pace = descent.pace
         return float(((outputs > 0.5) == (self.test[1] > 0.5)).double().mean())
@@ -147,7 +148,7 @@ def result(table: pd.DataFrame, study: Study, claims: list[Any], request: Reques
         table=table,
         figures={"accuracy": figure(table, study.strategies, title)},
         claims=claims,
-        settings={"scores": "GradientFlow, lr 0.001, time 2000", **asdict(study)},
+        settings={"scores": "GradientFlow, lr 0.001, time 2000", **study.settings()},
         data={"mnist_4v9": load("mnist_4v9", request.data).fingerprint},
         captions={"accuracy": caption},
     )
@@ -157,10 +158,3 @@ def _tensors(part: Part[Any]) -> tuple[Tensor, Tensor]:
     prepared = Prepared(part, MNIST)
     inputs = torch.stack([prepared[index][0] for index in range(len(prepared))])
     return inputs, torch.from_numpy(part.labels).to(inputs.dtype)[:, None]
-
-
-def _keep(table: pd.DataFrame, path: Path | None) -> None:
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as beside:
-            table.to_csv(beside, index=False)

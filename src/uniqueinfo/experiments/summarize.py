@@ -19,8 +19,10 @@ from uniqueinfo.training import GradientDescent
 
 _ALL: tuple[Strategy, ...] = ("iterative", "bottom", "top", "random", "greedy")
 _STUDIES = {
-    "small": Study(_ALL, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), 5, GradientDescent(0.002, 100, momentum=0.9)),
-    "paper": Study(_ALL, tuple(share / 10 for share in range(1, 10)), 5, paper.training(0.001, 2000)),
+    "small": Study(
+        _ALL, (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), seeds=5, training=GradientDescent(0.002, 100, momentum=0.9)
+    ),
+    "paper": Study(_ALL, tuple(share / 10 for share in range(1, 10)), seeds=5, training=paper.training(0.001, 2000)),
 }
 _CLAIMED = (0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -33,7 +35,7 @@ def run(request: Request) -> Result:
     for removed in _CLAIMED:
         gain = above(table, "iterative", "random", removed)
         what = f"{removed:.0%} removed: accuracy of bottom iterative minus random"
-        claims.append(Claim(what, gain.value, gain.low, gain.high, "above 0", gain.low > 0, "paired by seed"))
+        claims.append(Claim.of(what, gain, paper="above 0", holds=gain.low > 0, note="paired by seed"))
     everything = means(table, "bottom")[0.0].value
     for removed in (0.5, 0.8, 0.9):
         at = {name: means(table, name)[removed] for name in study.strategies}

@@ -14,23 +14,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
 from uniqueinfo.experiments.table1_cells import Cell, compute
 from uniqueinfo.experiments.table1_figure import figure
 from uniqueinfo.experiments.table1_problems import COLUMNS, RESNET50
-from uniqueinfo.statistics.agreement import pearson, spearman
-from uniqueinfo.statistics.interval import Interval
-from uniqueinfo.types import Floats
+from uniqueinfo.statistics.correlation import lead, pearson, spearman
 
 _MEASURES, _METHODS = ("weights", "predictions"), ("linearization", "both ends", "influence")
 _TIMES = {"linearization": "linearization", "both ends": "ends", "influence": "lissa"}
-_DRAWS = 2000
 _MLP_AT_LEAST = 0.98
+"""Correlation that the MLP without decay must reach."""
 _BEYOND = "both ends: gradients before and after training, beyond the paper"
-_FASTER = 30.0  # than LiSSA, the paper's claim
+_FASTER = 30.0
+"""How many times faster than LiSSA the paper claims to be."""
 
 
 def run(request: Request) -> Result:
@@ -87,17 +85,15 @@ def _claims(cell: Cell, request: Request) -> list[Claim]:
             paper = cell.column.paper.get((measure, method, cell.decay))
             judged = method == "linearization" and paper is not None and comparable
             holds = found.high >= paper if judged and paper is not None else None
-            claim = _claim(f"{_name(cell)}: {measure}, {method}", found, paper, holds)
+            claim = Claim.of(f"{_name(cell)}: {measure}, {method}", found, paper=paper, holds=holds)
             claims.append(replace(claim, note=_BEYOND) if method == "both ends" else claim)
             if cell.column.key == "mlp" and not cell.decay and method == "linearization":
                 claims.append(
-                    Claim(
+                    Claim.of(
                         f"{_name(cell)}: {measure} at least {_MLP_AT_LEAST}",
-                        found.value,
-                        found.low,
-                        found.high,
-                        paper,
-                        found.value >= _MLP_AT_LEAST,
+                        found,
+                        paper=paper,
+                        holds=found.value >= _MLP_AT_LEAST,
                     )
                 )
         claims.append(_lead(cell, measure, seed))
@@ -106,7 +102,7 @@ def _claims(cell: Cell, request: Request) -> list[Claim]:
         holds = ratio >= _FASTER if what == "lissa" else ratio > 1
         note = f"processor time for all {cell.facts['samples']} samples, {name} extrapolated from those done"
         paper = _FASTER if what == "lissa" else None
-        claims.append(Claim(f"{_name(cell)}: times faster than {name}", ratio, None, None, paper, holds, note))
+        claims.append(Claim(f"{_name(cell)}: times faster than {name}", ratio, paper=paper, holds=holds, note=note))
     if cell.facts["astray"]:
         what = f"{_name(cell)}: trainings without a sample that went astray, of {len(cell.samples)}"
         note = "they ended more than a tenth of the way off: leaps along flow lost stability, which spoils this cell"
@@ -122,30 +118,15 @@ def _lead(cell: Cell, measure: str, seed: int) -> Claim:
     """How much closer the linearization is than influence functions, on the same samples."""
     count = len(cell.influence[measure])
     truth, ours, theirs = (values[measure][:count] for values in (cell.truth, cell.linearization, cell.influence))
-    lead = _difference(truth, ours, theirs, seed)
+    found = lead(ours, theirs, truth, seed=seed)
     both = [cell.column.paper.get((measure, method, cell.decay)) for method in ("linearization", "influence")]
     paper = None if both[0] is None or both[1] is None else round(both[0] - both[1], 3)
-    return _claim(
+    return Claim.of(
         f"{_name(cell)}: {measure}, linearization − influence",
-        lead,
-        paper,
-        lead.value > 0 if paper is not None and paper > 0 else None,
+        found,
+        paper=paper,
+        holds=found.value > 0 if paper is not None and paper > 0 else None,
     )
-
-
-def _difference(truth: Floats, ours: Floats, theirs: Floats, seed: int) -> Interval:
-    """Pearson's correlation of ours less that of theirs; the interval redraws samples for both alike."""
-    drawn = np.random.default_rng(seed).integers(len(truth), size=(_DRAWS, len(truth)))
-
-    def correlation(a: Floats, b: Floats) -> Floats:
-        a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
-        found: Floats = (a * b).sum(axis=-1) / np.sqrt(np.square(a).sum(axis=-1) * np.square(b).sum(axis=-1))
-        return found
-
-    redrawn = correlation(ours[drawn], truth[drawn]) - correlation(theirs[drawn], truth[drawn])
-    low, high = np.quantile(redrawn, [0.025, 0.975])
-    value = correlation(ours, truth) - correlation(theirs, truth)
-    return Interval(float(value), float(low), float(high))
 
 
 def _not_run() -> list[Claim]:
@@ -158,10 +139,6 @@ def _not_run() -> list[Claim]:
         )
         for (measure, method, decay), figure in sorted(RESNET50.items(), key=lambda item: item[0][2])
     ]
-
-
-def _claim(what: str, found: Interval, paper: float | None, holds: bool | None) -> Claim:
-    return Claim(what, found.value, found.low, found.high, paper, holds)
 
 
 def _name(cell: Cell) -> str:

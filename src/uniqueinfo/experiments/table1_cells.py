@@ -17,22 +17,24 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from uniqueinfo.baselines.descent import Descent
-from uniqueinfo.baselines.influence import ConjugateGradients, LiSSA, Solver, influence
+from uniqueinfo.baselines.influence import ConjugateGradients, Kind, LiSSA, Solver, influence
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.errors import InputError
+from uniqueinfo.experiments.kept import Arrays, kept_arrays, place
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.table1_problems import Column, Problem
+from uniqueinfo.linearization.network import linearize
 from uniqueinfo.progress import progress as bar
-from uniqueinfo.scoring.network import linearize
-from uniqueinfo.store.files import replacing
-from uniqueinfo.store.plain import plain
 from uniqueinfo.types import Floats
 
 _DAMPING = 0.01
-"""LiSSA's, where there is no decay."""
-_AT_ONCE = 10  # samples whose influence is computed together
-_ASTRAY = 0.1  # of the way a training goes: no single sample changes its end by so much
-_TIMED = 3  # samples conjugate gradients are timed on
+"""LiSSA's damping where there is no weight decay."""
+_AT_ONCE = 10
+"""Samples whose influence is computed, and kept, together."""
+_ASTRAY = 0.1
+"""A training without a sample went wrong if it ends further off than this share of the way training goes (squared)."""
+_TIMED = 3
+"""Samples on which conjugate gradients are timed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +47,11 @@ class Cell:
     truth: dict[str, Floats]
     linearization: dict[str, Floats]
     ends: dict[str, Floats]
-    """The same with gradients of the trained network too."""
+    """Scores from gradients before and after training."""
     influence: dict[str, Floats]
-    """Of the first of the samples only, where there are fewer."""
+    """Scores of influence functions; where there are fewer than samples, of the first of them."""
     seconds: dict[str, float]
-    """Processor time for all n: retraining, linearization, ends, and from those done lissa and gradients."""
+    """Processor time for all n samples, by what was done; extrapolated where it was done for fewer."""
     facts: dict[str, Any]
 
     def pair(self, measure: str, method: str) -> tuple[Floats, Floats]:
@@ -62,23 +64,21 @@ class Cell:
 
 def compute(column: Column, decay: bool, request: Request) -> Cell:
     """All of it, or what is not done yet."""
-    kept = _Kept(None if request.work is None else request.work / "table1" / request.scale / f"{column.key}{decay:d}")
     effort, training = column.effort[request.scale], column.training(request.scale, decay)
     problem = column.make(request, effort.samples)
     n = len(problem.train[1])
     chosen = np.random.default_rng(request.seed).permutation(n)[: effort.left_out].astype(np.intp)
-    asked = {"seed": request.seed, "data": problem.data, "training": asdict(training), "batch": effort.batch}
+    asked = {"seed": request.seed, "data": problem.data, "training": training.settings(), "batch": effort.batch}
+    kept = _Kept(request.work, f"table1-{request.scale}-{column.key}{decay:d}", asked)
 
-    def linear(trained: nn.Module | None = None) -> dict[str, Any]:
+    def linear(trained: nn.Module | None = None) -> Arrays:
         started = time.process_time()
         lin = linearize(problem.network, problem.train, problem.val, trained=trained, projection=None, device=_device())
         found = lin.train(column.scored(request.scale, decay)).leave_out().measures(lin.validation)
         taken = time.process_time() - started
-        return {"weights": found.weight, "predictions": found.functional, "seconds": taken} | {
-            "largest": lin.system.largest / n
-        }
+        return _found(found.weight, found.functional, taken) | {"largest": np.array([lin.system.largest / n])}
 
-    scores = kept.once("linearization", asked, linear)
+    scores = kept.once("linearization", linear)
     truth = retrain(
         problem.network,
         problem.train,
@@ -87,15 +87,21 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
         samples=chosen.tolist(),
         batch_size=effort.batch,
         seed=request.seed,
-        folder=kept.place("retrained"),
+        folder=place(request.work, f"{kept.cell}-retrained-{request.seed}"),
         device=_device(),
     )
     trained = deepcopy(problem.network)
     trained.load_state_dict({name: torch.from_numpy(w) for name, w in truth.trained.items()}, strict=False)
-    ends = kept.once("ends", asked, partial(linear, trained))
-    lissa = LiSSA(column.recursions, effort.scale, 0.0 if decay else _DAMPING, effort.lissa_batch, request.seed)
+    ends = kept.once("ends", partial(linear, trained))
+    lissa = LiSSA(
+        recursions=column.recursions,
+        scale=effort.scale,
+        damping=0.0 if decay else _DAMPING,
+        batch_size=effort.lissa_batch,
+        seed=request.seed,
+    )
 
-    def influenced(part: NDArray[np.intp], solver: Solver, curvature: Any = "hessian") -> dict[str, Any]:
+    def influenced(part: NDArray[np.intp], solver: Solver, curvature: Kind = "hessian") -> Arrays:
         started = time.process_time()
         found = influence(
             trained,
@@ -106,43 +112,48 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
             curvature=curvature,
             samples=part.tolist(),
         )
-        return {
-            "weights": found.weight,
-            "predictions": found.functional,
-            "seconds": time.process_time() - started,
-        }
+        return _found(found.weight, found.functional, time.process_time() - started)
 
     parts = [chosen[: effort.influenced][at : at + _AT_ONCE] for at in range(0, effort.influenced, _AT_ONCE)]
     with bar(f"Influence, {column.title}", len(parts), unit="parts") as advance:
         pieces = []
-        for number, part in enumerate(parts):
-            solved = asked | {"solver": asdict(lissa), "samples": part.tolist()}
-            pieces.append(kept.once(f"influence-{number}", solved, partial(influenced, part, lissa)))
+        for part in parts:
+            solve = partial(influenced, part, lissa)
+            pieces.append(kept.once("influence", solve, solver=asdict(lissa), samples=part.tolist()))
             advance(1)
     gradients = ConjugateGradients(0.0 if decay else _DAMPING * effort.scale, tolerance=1e-3)
-    timed = kept.once("gradients", asked, lambda: influenced(chosen[:_TIMED], gradients, "gauss-newton"))
-    ours = kept.once("paper", asked, lambda: _from_paper(column, decay, request, problem, truth.outputs))
+    timed = kept.once("gradients", lambda: influenced(chosen[:_TIMED], gradients, "gauss-newton"))
+    facts: dict[str, Any] = {}
+    if column.own(decay) != training:
+        away = kept.once("paper", lambda: {"away": _from_paper(column, decay, problem, truth.outputs)})["away"].item()
+        facts["from_paper"] = None if np.isnan(away) else away
     measures = ("weights", "predictions")
     way = sum(float((w - start).double().square().sum()) for w, start in _moved(problem, truth.trained)) / 2
     return Cell(
-        column,
-        decay,
-        chosen,
-        {"weights": truth.weight, "predictions": np.asarray(truth.functional)},
-        {name: np.asarray(scores[name])[chosen] for name in measures},
-        {name: np.asarray(ends[name])[chosen] for name in measures},
-        {name: np.concatenate([piece[name] for piece in pieces]) for name in measures},
-        {
+        column=column,
+        decay=decay,
+        samples=chosen,
+        truth={"weights": truth.weight, "predictions": np.asarray(truth.functional)},
+        linearization={name: scores[name][chosen] for name in measures},
+        ends={name: ends[name][chosen] for name in measures},
+        influence={name: np.concatenate([piece[name] for piece in pieces]) for name in measures},
+        seconds={
             "retraining": truth.seconds / (len(chosen) + 1) * n,
-            "linearization": float(scores["seconds"]),
-            "ends": float(ends["seconds"]),
-            "lissa": sum(piece["seconds"] for piece in pieces) / effort.influenced * n,
-            "gradients": float(timed["seconds"]) / _TIMED * n,
+            "linearization": scores["seconds"].item(),
+            "ends": ends["seconds"].item(),
+            "lissa": sum(piece["seconds"].item() for piece in pieces) / effort.influenced * n,
+            "gradients": timed["seconds"].item() / _TIMED * n,
         },
-        ours
+        facts=facts
         | asked
-        | {"samples": n, "curvature": float(scores["largest"]), "astray": int((truth.weight > _ASTRAY * way).sum())},
+        | {"samples": n, "curvature": scores["largest"].item(), "astray": int((truth.weight > _ASTRAY * way).sum())},
     )
+
+
+def _found(weights: Floats, predictions: Floats | None, seconds: float) -> Arrays:
+    """Both measures and the time they took, to be kept."""
+    assert predictions is not None  # there are validation samples
+    return {"weights": weights, "predictions": predictions, "seconds": np.array([seconds])}
 
 
 def _moved(problem: Problem, trained: Mapping[str, NDArray[Any]]) -> Iterator[tuple[Tensor, Tensor]]:
@@ -151,50 +162,34 @@ def _moved(problem: Problem, trained: Mapping[str, NDArray[Any]]) -> Iterator[tu
     return ((torch.from_numpy(w), start[name].detach()) for name, w in trained.items())
 
 
-def _from_paper(
-    column: Column, decay: bool, request: Request, problem: Problem, reached: Floats | None
-) -> dict[str, Any]:
-    """How far the outputs end from those of the paper's own steps, of the way these go."""
+def _from_paper(column: Column, decay: bool, problem: Problem, reached: Floats | None) -> Floats:
+    """How far outputs end from those of the paper's own steps, as a share of the way these go; NaN if they diverge."""
     own = column.own(decay)
-    if own == column.training(request.scale, decay):
-        return {}
     X, y = problem.train
-    descent = Descent(problem.network, X, y[:, None].float(), own)
+    descent = Descent(problem.network, X, y[:, None].float(), training=own)
     start = descent.outputs({name: w[None] for name, w in descent.start.items()}, problem.val[0])[0].numpy()
     try:
         with bar(f"The paper's steps, {column.title}", own.steps, unit="steps") as advance:
             weights = descent.train([[]], lambda step, weights: advance(1))
     except InputError:
-        return {"from_paper": None}
+        return np.array([np.nan])
     there = descent.outputs(weights, problem.val[0])[0].numpy()
-    return {"from_paper": float(np.linalg.norm(reached - there) / np.linalg.norm(there - start))}
+    return np.array([np.linalg.norm(reached - there) / np.linalg.norm(there - start)])
 
 
 def _device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+@dataclass(frozen=True)
 class _Kept:
-    """Results of long work as JSON files in a folder, found again if they were made with the same settings."""
+    """What is kept of one cell: by the cell's name, and by all that was asked."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    work: Path | None
+    cell: str
+    asked: Mapping[str, Any]
 
-    def place(self, name: str) -> Path | None:
-        """A folder in the folder."""
-        return None if self._folder is None else self._folder / name
-
-    def once(self, name: str, asked: dict[str, Any], work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What the work gives; from the file if it is there."""
-        asked = json.loads(json.dumps(asked))
-        path = None if self._folder is None else self._folder / f"{name}.json"
-        if path is not None and path.is_file():
-            held = json.loads(path.read_text(encoding="utf-8"))
-            if held["asked"] == asked:
-                return dict(held["found"])
-        found = {key: plain(value) for key, value in work().items()}
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as beside:
-                beside.write_text(json.dumps({"asked": asked, "found": found}) + "\n", encoding="utf-8")
-        return found
+    def once(self, name: str, compute: Callable[[], Arrays], **further: Any) -> Arrays:
+        """What this gives; from the work folder if it is there."""
+        told = json.dumps({**self.asked, **further}, sort_keys=True).encode()
+        return kept_arrays(self.work, f"{self.cell}-{name}", told, compute)

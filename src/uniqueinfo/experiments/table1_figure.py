@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation
 
 from uniqueinfo.experiments.table1_cells import Cell
-from uniqueinfo.statistics.agreement import pearson
+from uniqueinfo.statistics.correlation import pearson
 
 _OURS, _ENDS, _INFLUENCE = "#2a6f97", "#8ab17d", "#e07a5f"
 _MEASURES = {"weights": "weights, ½‖w − w₋ᵢ‖²", "predictions": "predictions, (1/2m) Σ‖f − f₋ᵢ‖²"}

@@ -20,15 +20,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from uniqueinfo.baselines.descent import Followed
 from uniqueinfo.experiments.data import MNIST, emnist_cnn, imagenet, load, resnet18
 from uniqueinfo.experiments.networks import ResNet18, mlp, paper_cnn
 from uniqueinfo.experiments.runner import Request, Scale
-from uniqueinfo.training import GradientDescent, GradientFlow, MomentumFilter, Training
+from uniqueinfo.training import GradientDescent, MomentumFilter, Training
 
 DECAY = 1.0
 """λ/n for the paper's λ = 10³ and n = 1000."""
-_BATCH = 64  # photos at a time through the part of ResNet-18 that stays
+_BATCH = 64
+"""Photos that go at a time through the part of ResNet-18 that is not trained."""
 _PIXELS = 64
+"""A side of the photos at the small scale."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +52,9 @@ class Effort:
     left_out: int
     """Samples the network is retrained without."""
     influenced: int
-    """How many of these influence functions are computed for."""
+    """For how many of these influence functions are computed."""
     lissa_batch: int
+    """Samples in a batch of LiSSA."""
     momentum: float = 0.0
     steps: int | None = None
     """Heavy-ball steps in place of the paper's own."""
@@ -59,10 +63,11 @@ class Effort:
     samples: int | None = None
     """Training samples, and as many validation samples; None: all 1000."""
     scale: float = 1000.0
-    """LiSSA's; it must exceed half the largest curvature."""
+    """LiSSA's scale, which must exceed half the largest curvature."""
     batch: int | None = None
+    """Samples in a mini-batch of the retraining; None: all."""
     smaller: str = ""
-    """What is smaller than the paper's in the network and its data."""
+    """In words: what of the network and its data is smaller than in the paper."""
 
     @property
     def reduced(self) -> str:
@@ -86,14 +91,17 @@ class Column:
     make: Callable[[Request, int | None], Problem]
     """From a request and the number of samples; None: all of them."""
     effort: Mapping[Scale, Effort]
-    paper: Mapping[tuple[str, str, bool], float]
-    """The paper's correlations by (measure, method, whether there is decay)."""
+
+    @property
+    def paper(self) -> Mapping[tuple[str, str, bool], float]:
+        """The paper's correlations by (measure, method, whether there is decay)."""
+        return _PAPER[self.key]
 
     def own(self, decay: bool) -> GradientDescent:
         """The paper's training."""
         return GradientDescent(self.lr, self.steps, weight_decay=DECAY if decay else 0.0)
 
-    def training(self, scale: Scale, decay: bool) -> GradientDescent | GradientFlow:
+    def training(self, scale: Scale, decay: bool) -> Followed:
         """The training done here.
 
         >>> COLUMNS[0].training("small", decay=False).filter(1).horizon.__round__(9)  # 2000 steps of .001
@@ -106,7 +114,7 @@ class Column:
             return own
         reached = MomentumFilter(1.0, effort.momentum, effort.steps, 0.0).horizon
         lr = self.lr * self.steps / reached
-        return GradientDescent(lr, effort.steps, own.weight_decay, effort.momentum)
+        return GradientDescent(lr, effort.steps, weight_decay=own.weight_decay, momentum=effort.momentum)
 
     def scored(self, scale: Scale, decay: bool) -> Training:
         """The training the linearized network is scored for: the same, or for the paper's own steps its formula, flow.
@@ -123,6 +131,18 @@ def _digits(request: Request, network: Callable[[], nn.Module], count: int | Non
     parts = [found[name] if count is None else found[name].draw(count, request.seed) for name in ("train", "val")]
     train, val = ((MNIST.all(part.inputs), torch.from_numpy(part.labels)) for part in parts)
     return Problem(network().eval(), train, val, found.fingerprint)
+
+
+def _mlp(request: Request, count: int | None) -> Problem:
+    return _digits(request, mlp, count)
+
+
+def _cnn(request: Request, count: int | None) -> Problem:
+    return _digits(request, paper_cnn, count)
+
+
+def _pretrained_cnn(request: Request, count: int | None) -> Problem:
+    return _digits(request, lambda: paper_cnn(1, emnist_cnn(request.data)), count)
 
 
 def _photos(request: Request, count: int | None) -> Problem:
@@ -170,47 +190,27 @@ _PHOTO_EFFORT: dict[Scale, Effort] = {
     "paper": Effort(left_out=100, influenced=100, lissa_batch=128, batch=500),
 }
 
+_PAPER = {
+    "mlp": _paper((0.987, 0.935, 0.977, 0.978), (0.993, 0.920, 0.993, 0.990)),
+    "cnn_pretrained": _paper((0.870, 0.736, 0.964, 0.979), (0.875, 0.770, 0.974, 0.954)),
+    "resnet18": _paper((0.895, 0.675, 0.940, 0.858), (0.877, 0.530, 0.931, 0.753)),
+    "cnn": _paper((0.193, 0.319, -0.012, 0.069), (0.033, 0.647, 0.070, 0.407)),
+}
+"""The paper's correlations by column."""
+
 COLUMNS = (
-    Column(
-        "mlp",
-        "MNIST MLP",
-        0.001,
-        2000,
-        1000,
-        lambda request, count: _digits(request, mlp, count),
-        _MLP_EFFORT,
-        _paper((0.987, 0.935, 0.977, 0.978), (0.993, 0.920, 0.993, 0.990)),
-    ),
+    Column("mlp", "MNIST MLP", lr=0.001, steps=2000, recursions=1000, make=_mlp, effort=_MLP_EFFORT),
     Column(
         "cnn_pretrained",
         "MNIST CNN, pretrained",
-        0.002,
-        1000,
-        1000,
-        lambda request, count: _digits(request, lambda: paper_cnn(1, emnist_cnn(request.data)), count),
-        _CNN_EFFORT,
-        _paper((0.870, 0.736, 0.964, 0.979), (0.875, 0.770, 0.974, 0.954)),
+        lr=0.002,
+        steps=1000,
+        recursions=1000,
+        make=_pretrained_cnn,
+        effort=_CNN_EFFORT,
     ),
-    Column(
-        "resnet18",
-        "cats/dogs ResNet-18",
-        0.001,
-        1000,
-        50,
-        _photos,
-        _PHOTO_EFFORT,
-        _paper((0.895, 0.675, 0.940, 0.858), (0.877, 0.530, 0.931, 0.753)),
-    ),
-    Column(
-        "cnn",
-        "MNIST CNN, from scratch",
-        0.01,
-        1000,
-        1000,
-        lambda request, count: _digits(request, paper_cnn, count),
-        _CNN_EFFORT,
-        _paper((0.193, 0.319, -0.012, 0.069), (0.033, 0.647, 0.070, 0.407)),
-    ),
+    Column("resnet18", "cats/dogs ResNet-18", lr=0.001, steps=1000, recursions=50, make=_photos, effort=_PHOTO_EFFORT),
+    Column("cnn", "MNIST CNN, from scratch", lr=0.01, steps=1000, recursions=1000, make=_cnn, effort=_CNN_EFFORT),
 )
 RESNET50 = _paper((0.968, 0.897, 0.816, 0.912), (0.895, 0.715, 0.519, 0.506))
-"""Weights of ResNet-50 are not at hand."""
+"""The paper's figures for ResNet-50, which is not run here as its weights are missing."""

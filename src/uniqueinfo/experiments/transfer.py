@@ -16,8 +16,8 @@ from uniqueinfo.training import GradientDescent
 
 _PAPERS: tuple[Strategy, ...] = ("iterative", "bottom", "top", "random")
 _STUDIES = {
-    "small": Study(_PAPERS, (0.3, 0.5, 0.7, 0.9), 5, GradientDescent(0.002, 100, momentum=0.9)),
-    "paper": Study(_PAPERS, tuple(share / 10 for share in range(1, 10)), 5, paper.training(0.001, 2000)),
+    "small": Study(_PAPERS, (0.3, 0.5, 0.7, 0.9), seeds=5, training=GradientDescent(0.002, 100, momentum=0.9)),
+    "paper": Study(_PAPERS, tuple(share / 10 for share in range(1, 10)), seeds=5, training=paper.training(0.001, 2000)),
 }
 _CLAIMED = (0.3, 0.5, 0.7)
 
@@ -36,6 +36,6 @@ def run(request: Request) -> Result:
     for removed in _CLAIMED:
         gain = above(table, "iterative", "random", removed)
         what = f"{removed:.0%} removed: accuracy of bottom iterative minus random, two hidden layers"
-        claims.append(Claim(what, gain.value, gain.low, gain.high, "as with one", gain.low > 0, "paired by seed"))
+        claims.append(Claim.of(what, gain, paper="as with one", holds=gain.low > 0, note="paired by seed"))
     caption = "Accuracy of a network of two hidden layers trained on samples chosen for one: mean over seeds, 95 %."
     return result(table, study, claims, request, "MNIST 4 against 9, chosen by one hidden layer, trained two", caption)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import slices
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Probe
-    from uniqueinfo.removal.removal import Removal
+from uniqueinfo.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +25,7 @@ class Effects:
     """Which validation samples."""
     output: NDArray[np.int64]
     """Which of their outputs moves most."""
-    change: NDArray[np.float64]
+    change: Floats
     """By how much the sample's being there moves this output, with its sign: f_w − f_w₋ᵢ."""
 
     @property
@@ -35,29 +33,37 @@ class Effects:
         """How many validation samples are kept for each training sample."""
         return int(self.validation.shape[1])
 
-
-def strongest(removal: Removal, probe: Probe, few: int) -> Effects:
-    """The `few` strongest effects of each removal; memory is bounded whatever the number of validation samples."""
-    if few < 1:
-        raise InputError(f"effects: expected how many validation samples to keep for each sample, got {few}")
-    few = min(few, probe.samples)
-    validation, output = np.empty((2, len(removal), few), dtype=np.int64)
-    change = np.empty((len(removal), few))
-    for chunk in removal.changes():
-        delta = chunk.delta.explicit()
-        for part in slices(len(delta), 3 * 8 * probe.initial.numel()):
-            moved, at = probe.moved(delta[part]), chunk.numbers[part]
-            validation[at], output[at], change[at] = _largest(moved, few)
-    return Effects(validation, output, change)
+    @classmethod
+    def empty(cls, removals: int, few: int) -> Effects:
+        """Room for those of so many removals."""
+        validation, output = np.empty((2, removals, few), dtype=np.int64)
+        return cls(validation, output, np.empty((removals, few)))
 
 
-def _largest(moved: NDArray[np.float64], few: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """The `few` samples with the largest ‖change‖ of each removal, with the output that moves most.
+def strongest(delta: Tensor, probe: Probe, few: int) -> Effects:
+    """The `few` strongest effects of each change δ (removals, columns, rank).
 
-    >>> _largest(np.array([[[0.0, 1.0], [-3.0, 0.0], [2.0, 2.0]]]), 2)
-    (array([[1, 2]]), array([[0, 0]]), array([[-3.,  2.]]))
+    Memory is bounded whatever the number of validation samples: of some at a time the strongest so far are kept.
     """
-    order = np.argsort(-np.square(moved).sum(axis=2), axis=1, kind="stable")[:, :few]
-    kept = np.take_along_axis(moved, order[..., None], axis=1)
-    output = np.abs(kept).argmax(axis=2)
-    return order, output, np.take_along_axis(kept, output[..., None], axis=2)[..., 0]
+    few = min(few, probe.samples)
+    found = Effects.empty(len(delta), few)
+    for part in slices(len(delta), 8 * (4 * probe.seen.width * delta.shape[1] + probe.initial[:1].numel())):
+        at, moved = _largest(delta[part], probe, few)
+        output = moved.abs().argmax(dim=2)
+        found.validation[part], found.output[part] = at.cpu().numpy(), output.cpu().numpy()
+        found.change[part] = moved.gather(2, output[..., None])[..., 0].cpu().numpy()
+    return found
+
+
+def _largest(delta: Tensor, probe: Probe, few: int) -> tuple[Tensor, Tensor]:
+    """The `few` samples with the largest ‖change‖ of each removal, and how all of their outputs move."""
+    best: tuple[Tensor, Tensor] | None = None
+    for part, moved in probe.movements(delta):
+        at = torch.arange(part.start, part.stop, device=moved.device).expand(len(moved), -1)
+        if best is not None:
+            at, moved = torch.cat([best[0], at], dim=1), torch.cat([best[1], moved], dim=1)
+        strength = moved.square().sum(dim=2)
+        order = strength.sort(dim=1, descending=True, stable=True).indices[:, :few]
+        best = at.gather(1, order), moved.gather(1, order[..., None].expand(-1, -1, moved.shape[2]))
+    assert best is not None
+    return best

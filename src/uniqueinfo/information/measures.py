@@ -18,7 +18,9 @@ from typing import Protocol
 import numpy as np
 from torch import Tensor
 
-from uniqueinfo.removal.changes import Changes, Delta, Metric
+from uniqueinfo.information.effects import Effects, strongest
+from uniqueinfo.removal.changes import Changes, Delta
+from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.types import Floats
 
 
@@ -33,15 +35,27 @@ class Measures:
     """Information in the weights with another smoothing than the identity."""
     own: dict[int, Floats]
     """How the removed samples' own outputs moved, f_w − f_w₋: by size of the group, (groups, size, outputs)."""
+    effects: Effects | None = None
+    """The few validation samples that each removal moves most; where asked for."""
+
+    @property
+    def information(self) -> Floats:
+        """In the function, or in the weights where there are no validation samples."""
+        return self.weight if self.functional is None else self.functional
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
-    """What functional information and value look at: the Fisher matrix, and the gradient of the validation loss."""
+class Wanted:
+    """What to measure beside the size of the change."""
 
-    fisher: Metric
-    gradient: Tensor | None
-    """(columns, rank); None without validation targets."""
+    target: Target | None = None
+    """For functional information and value."""
+    precision: Precision | None = None
+    """For information in the weights with a smoothing."""
+    probe: Probe | None = None
+    """Where effects are felt."""
+    effects: int = 0
+    """How many of the strongest effects to keep of each removal."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +100,14 @@ class Precision(Protocol):
         """δᵀΣ⁻¹δ of every block, and the part of it that lies in directions raised to the floor."""
 
 
-def measure(
-    chunks: Iterable[Changes], removals: int, target: Target | None, precision: Precision | None = None
-) -> Measures:
-    """All measures in one pass over the removals."""
+def measure(chunks: Iterable[Changes], removals: int, wanted: Wanted) -> Measures:
+    """All measures in one pass over the removals, effects among them."""
+    target, precision = wanted.target, wanted.precision
     weight, functional, value, smoothed, below = np.empty((5, removals))
     own: dict[int, Floats] = {}
+    felt = None
+    if wanted.effects and wanted.probe is not None:
+        felt = Effects.empty(removals, min(wanted.effects, wanted.probe.samples))
     for chunk in chunks:
         at, delta = chunk.numbers, chunk.delta
         weight[at] = _numpy(delta.square()) / 2
@@ -101,6 +117,9 @@ def measure(
                 value[at] = functional[at] - _numpy(delta.inner(target.gradient))
         if precision is not None:
             smoothed[at], below[at] = (_numpy(part) / 2 for part in precision.of(delta))
+        if felt is not None and wanted.probe is not None:
+            found = strongest(delta.explicit(), wanted.probe, wanted.effects)
+            felt.validation[at], felt.output[at], felt.change[at] = found.validation, found.output, found.change
         moved = _numpy(delta.outputs(chunk.rows)).reshape(*chunk.members.shape, -1)
         size = chunk.members.shape[1]
         if size not in own:  # at its full size: many small arrays between large temporaries would scatter the memory
@@ -112,6 +131,7 @@ def measure(
         value if target is not None and target.gradient is not None else None,
         Smoothed(smoothed, below, precision.conditioning) if precision is not None else None,
         own,
+        felt,
     )
 
 

@@ -10,42 +10,57 @@ whatever the data: nothing is assumed but that the few were drawn at random.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uniqueinfo.information.measures import Measures
+from uniqueinfo.information.measures import Measures, Wanted, measure
+from uniqueinfo.removal.groups import Groups
+from uniqueinfo.removal.leaving import Removals
+from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.types import Floats
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Probe, Trained
 
 LEVEL = 0.95
 """The share of scores that lie within their estimated error."""
 
 
-def errors(run: Trained, found: Measures, probe: Probe | None = None) -> Mapping[str, Floats] | None:
-    """Estimated error of each measure of each sample; None where nothing was sketched.
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """By how much the scores of a sketch may be off, as a factor of what each score's error is in proportion to."""
 
-    `found` are the measures of every sample leaving alone. `loo_outputs` is the length of the error over all outputs.
-    """
-    system = run.system
-    if not isinstance(system, Sketched):
-        return None
-    few, finer = system.followed, copy.copy(run.linearization)
-    finer.system = system.following()
-    seen = None if probe is None else replace(probe, system=finer.system)
-    better = finer.train(run.training).leave_out([[sample] for sample in few]).measures(seen)
-    sizes = {name: system.outside * size for name, size in _sizes(found).items()}
-    off = {"loo_outputs": np.linalg.norm(found.own[1][few] - better.own[1], axis=(1, 2))}
-    for name in sizes.keys() - off.keys():
-        off[name] = np.abs(getattr(found, name)[few] - getattr(better, name))
-    return {name: factor(off[name], size[few]) * size for name, size in sizes.items()}
+    factors: Mapping[str, float]
+
+    @classmethod
+    def of(cls, run: TrainedSystem, probe: Probe | None = None) -> Uncertainty | None:
+        """Measured on a random few samples; None where nothing was sketched."""
+        system = run.system
+        if not isinstance(system, Sketched):
+            return None
+        few = [[int(sample)] for sample in system.followed]
+        found, better = (_measured(replace(run, system=each), probe, few) for each in (system, system.following()))
+        sizes = {name: system.outside[system.followed] * size for name, size in _sizes(found).items()}
+        off = {"loo_outputs": np.linalg.norm(found.own[1] - better.own[1], axis=(1, 2))}
+        for name in sizes.keys() - off.keys():
+            off[name] = np.abs(getattr(found, name) - getattr(better, name))
+        return cls({name: factor(off[name], size) for name, size in sizes.items()})
+
+    def errors(self, found: Measures, outside: Floats) -> dict[str, Floats]:
+        """Of the measures of samples leaving alone, whose rows lie this much outside the directions kept.
+
+        `loo_outputs` is the length of the error over all outputs.
+        """
+        return {name: self.factors[name] * outside * size for name, size in _sizes(found).items()}
+
+
+def _measured(run: TrainedSystem, probe: Probe | None, groups: list[list[int]]) -> Measures:
+    removals = Removals(run, Groups.of(groups, run.samples))
+    seen = None if probe is None else replace(probe, system=run.system, known=None)
+    target = None if seen is None else seen.target(run.coordinates)
+    return measure(removals.changes(), len(removals), Wanted(target))
 
 
 def factor(off: Floats, size: Floats) -> float:

@@ -1,6 +1,7 @@
 """How many samples the engine is given at once: measured on two, halved where they do not fit."""
 
 import logging
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -11,7 +12,6 @@ from torch import Tensor
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.peak import Peak
-from uniqueinfo.jacobian.shards import Plan
 from uniqueinfo.memory import as_text
 from uniqueinfo.samples.datasets import Inputs, leaves, map_leaves
 from uniqueinfo.samples.samples import Batch
@@ -21,11 +21,19 @@ logger = logging.getLogger(__name__)
 _MARGIN = 1.25  # for the scratch space of kernels, which cannot be counted
 _WORKING = 2 * 1024**3  # more brings no speed, and less of the plan hangs on what happens to be free
 _BATCH = 256
-_SHARD = 512  # at most this many samples are lost when a run is killed
-_SHARD_BYTES = 64 * 1024**2
+_PIECE = 1024  # samples: at most so many are lost when a run is killed
+_PIECE_BYTES = 16 * 1024**2
 
 
-class Engine(Protocol):
+@dataclass(frozen=True)
+class Cut:
+    """Samples in a piece, whose rows are kept together, and in a batch, which the network is given at once."""
+
+    piece: int
+    batch: int
+
+
+class RowFunction(Protocol):
     """Samples → their Jacobian rows (b, k, D) and outputs (b, k)."""
 
     def __call__(self, inputs: Inputs, /) -> tuple[Tensor, Tensor]:
@@ -38,7 +46,7 @@ def working_share(budget: int) -> int:
     return min(budget // 2, _WORKING)
 
 
-def measure(engine: Engine, batch: Batch) -> tuple[NDArray[np.float32], int]:
+def measure(engine: RowFunction, batch: Batch) -> tuple[NDArray[np.float32], int]:
     """The rows of a batch and the bytes it took to compute them."""
     with Peak() as peak:
         rows, _ = engine(batch.inputs)
@@ -46,15 +54,15 @@ def measure(engine: Engine, batch: Batch) -> tuple[NDArray[np.float32], int]:
     return _float32(rows), int(_MARGIN * taken)
 
 
-def plan_for(samples: int, outputs: int, width: int, *, one: int, two: int, budget: int) -> Plan:
-    """Shards and batches, from the bytes that one and two samples took.
+def plan_for(samples: int, row: int, *, one: int, two: int, budget: int) -> Cut:
+    """Pieces and batches, from the bytes that a sample's rows take and that computing those of one and two took.
 
     The batch is the largest power of two with fixed + batch · slope within the working share.
 
-    >>> plan_for(1000, 1, 10, one=30, two=50, budget=700)
-    Plan(samples=1000, outputs=1, width=10, shard=2, batch=2)
-    >>> plan_for(1000, 1, 10, one=30, two=50, budget=10**6)
-    Plan(samples=1000, outputs=1, width=10, shard=512, batch=256)
+    >>> plan_for(1000, 40, one=30, two=50, budget=700)
+    Cut(piece=2, batch=2)
+    >>> plan_for(10_000, 40, one=30, two=50, budget=10**6)
+    Cut(piece=1024, batch=256)
     """
     share = working_share(budget)
     if one > share:
@@ -63,10 +71,9 @@ def plan_for(samples: int, outputs: int, width: int, *, one: int, two: int, budg
             as_text(one),
             as_text(share),
         )
-    row = outputs * width * 4
-    shard = min(samples, _SHARD, max(1, min(_SHARD_BYTES, budget // 8) // row))
-    batch = batch_within(share, one=one, two=two, most=shard)
-    return Plan(samples, outputs, width, shard - shard % batch, batch)
+    piece = min(samples, _PIECE, max(1, min(_PIECE_BYTES, budget // 8) // row))
+    batch = batch_within(share, one=one, two=two, most=piece)
+    return Cut(piece - piece % batch, batch)
 
 
 def batch_within(share: int, *, one: int, two: int, most: int) -> int:
@@ -85,7 +92,7 @@ class Limited:
     The first call is measured against `allowed` bytes; later ones are trusted until they run out of memory.
     """
 
-    def __init__(self, engine: Engine, limit: int, allowed: int) -> None:
+    def __init__(self, engine: RowFunction, limit: int, allowed: int) -> None:
         self.limit = limit
         self._engine = engine
         self._allowed = allowed

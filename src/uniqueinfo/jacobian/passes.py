@@ -2,98 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.batching import batch_within
-from uniqueinfo.jacobian.features import Features, compute_features
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
+from uniqueinfo.jacobian.network_rows import Differentiated, NetworkRows
 from uniqueinfo.jacobian.outputs import OutputSketch
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.jacobian.projections import Projection
-from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.progress import showing
+from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.datasets import Inputs
-from uniqueinfo.samples.samples import Samples, as_samples, as_targets
-from uniqueinfo.types import Floats
+from uniqueinfo.samples.samples import Samples, as_samples
+from uniqueinfo.samples.targets import as_targets
+from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.types import Floats, Labels
 
-_BESIDE = 256 * 2**20  # a forward and backward pass of the exact kernels, whose budget leaves them out
+_BESIDE = 256 * 2**20  # bytes for a pass of the exact kernels through the network, which their own budget leaves out
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class NetworkPasses:
     """A network with the settings of its passes; every pass leaves it as it was."""
 
     model: nn.Module
     projection: Projection | None
-    sketch: OutputSketch | None
+    outputs: OutputSketch | None
+    """How many outputs are mixed down to a few, where they are."""
     memory: int
-    folder: Path | None
     device: torch.device | str | None
     progress: bool
-    paths: Mapping[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    before: str = field(init=False)
+    """The network's fingerprint."""
 
     def __post_init__(self) -> None:
-        self._fingerprint = fingerprint(self.model)
-        self.classes = 0  # known from the first pass on
+        if next(self.model.parameters(), None) is None:
+            raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
+        object.__setattr__(self, "before", fingerprint(self.model))
 
     def samples(self, data: Any) -> Samples:
         """What the user handed over, on the network's device and in its dtype."""
-        parameter = next(self.model.parameters(), None)
-        if parameter is None:
-            raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
+        parameter = next(self.model.parameters())
         return as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype)
 
-    def size(self, samples: Samples) -> tuple[int, int]:
-        """Rows and columns of the whole Jacobian."""
-        with prepared(self.model, self.device, quiet=True):
-            engine = self._engine(samples)
-        return len(samples) * engine.outputs, engine.width
+    def projected(self, projection: Projection | None) -> NetworkPasses:
+        """The same under a projection."""
+        return replace(self, projection=projection)
 
-    def features(self, samples: Samples, name: str) -> Features:
-        """Jacobian rows and outputs of samples, in memory or in the folder."""
-        with self._prepared():
-            engine = self._engine(samples)
-            return compute_features(
-                engine,
-                samples,
-                memory=self.memory,
-                folder=None if self.folder is None else self.folder / name,
-                settings={
-                    "model": self._fingerprint,
-                    "projection": repr(self.projection),
-                    "outputs": repr(self.sketch),
-                },
-                classes=self.classes,
-                progress=self.progress,
-            )
+    def look(self, samples: Samples) -> Look:
+        """What a first look at the network shows."""
+        network = Differentiated(self.model, None, self.outputs, self.device, self.memory)
+        with prepared(self.model, self.device, quiet=True) as notes:
+            engine = network.engine(samples)
+        return Look(engine.outputs, engine.classes, engine.width, tuple(notes))
 
-    def kernels(self, train: Samples, val: Samples | None) -> Kernels:
-        """Exact kernels."""
-        with self._prepared():
-            self._engine(train)
+    def rows(self, samples: Samples) -> NetworkRows:
+        """Jacobian rows, computed when they are asked for."""
+        self.check_unchanged()
+        network = Differentiated(self.model, self.projection, self.outputs, self.device, self.memory)
+        return NetworkRows.of(network, samples)
+
+    def kernels(self, train: Samples, val: Samples | None, folder: OwnedFolder | None = None) -> NetworkKernels:
+        """Exact kernels; in a folder they are kept, and found again."""
+        self.check_unchanged()
+        mark = "" if folder is None else self._mark(train, val)
+        kept = None if folder is None else folder.read_arrays("kernels", mark)
+        with prepared(self.model, self.device, quiet=kept is not None) as notes:
+            engine = Differentiated(self.model, None, self.outputs, self.device, self.memory).engine(train)
+            about = (engine.classes, tuple(notes), dict(engine.paths))
+            if kept is not None:
+                found = Kernels(**{name: torch.from_numpy(array).to(self.device) for name, array in kept.items()})
+                return NetworkKernels(found, *about)
             one, two = (self._pass_bytes(train.inputs([0] * count)) for count in (1, 2))
             size = batch_within(_BESIDE, one=one, two=two, most=len(train))
             with showing(self.progress):
-                return exact_kernels(
+                found = exact_kernels(
                     self.model,
                     _Batches(train, size),
                     () if val is None else _Batches(val, size),
                     memory=self.memory,
-                    outputs=self.sketch,
+                    outputs=self.outputs,
                     counts=(len(train), 0 if val is None else len(val)),
                 )
+        _check_kernels(found, train, val)
+        if folder is not None:
+            names = ("train", "val", "outputs", "outputs_val")
+            folder.write_arrays("kernels", {name: getattr(found, name).cpu().numpy() for name in names}, mark)
+        return NetworkKernels(found, *about)
+
+    def targets(self, labels: Labels, classes: int, ids: Any = None) -> Floats:
+        """What the (mixed) outputs are trained towards."""
+        wanted = as_targets(labels, classes, ids)
+        return wanted if self.outputs is None else wanted @ self.outputs.matrix(classes).numpy()
+
+    def check_unchanged(self) -> None:
+        """Refuse a network that was trained on since it was linearized."""
+        if fingerprint(self.model) != self.before:
+            raise InputError("the network has changed since it was linearized; linearize it again")
+
+    def _mark(self, train: Samples, val: Samples | None) -> str:
+        told = {
+            "model": self.before,
+            "outputs": repr(self.outputs),
+            "train": train.fingerprint(),
+            "val": None if val is None else val.fingerprint(),
+        }
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def _pass_bytes(self, inputs: Inputs) -> int:
         with Peak() as peak, torch.enable_grad():
@@ -101,31 +125,41 @@ class NetworkPasses:
             torch.autograd.grad(outputs_of(call(self.model, inputs)).sum(), free, allow_unused=True)
         return int(peak.bytes)
 
-    def targets(self, labels: NDArray[Any]) -> Floats:
-        """What the (mixed) outputs are trained towards."""
-        wanted = as_targets(labels, self.classes)
-        return wanted if self.sketch is None else wanted @ self.sketch.matrix(self.classes).numpy()
 
-    def tensor(self, values: Floats) -> Tensor:
-        """On the device the algebra runs on."""
-        return torch.from_numpy(values).to(self.device or "cpu")
+@dataclass(frozen=True)
+class Look:
+    """What a network is like, before anything is computed of it."""
 
-    def check_unchanged(self) -> None:
-        """Refuse a network that was trained on since it was linearized."""
-        if fingerprint(self.model) != self._fingerprint:
-            raise InputError("the network has changed since it was linearized; linearize it again")
+    outputs: int
+    """Rows of the Jacobian for each sample."""
+    classes: int
+    """How many outputs the network itself has, before any mixing."""
+    parameters: int
+    """Columns of the whole Jacobian."""
+    notes: tuple[str, ...]
+    """What has to be changed in the network for a pass."""
 
-    @contextmanager
-    def _prepared(self) -> Iterator[None]:
-        with prepared(self.model, self.device, quiet=bool(self.notes)) as notes:  # once is enough to say it
-            self.notes = notes
-            yield
 
-    def _engine(self, samples: Samples) -> RowEngine:
-        example = samples.inputs(range(min(2, len(samples))))
-        engine = RowEngine(self.model, example, self.projection, outputs=self.sketch)
-        self.paths, self.classes = engine.paths, engine.classes
-        return engine
+@dataclass(frozen=True, eq=False)
+class NetworkKernels:
+    """Exact kernels, and what was learnt about the network on the way."""
+
+    kernels: Kernels
+    classes: int
+    """How many outputs the network itself has, before any mixing."""
+    notes: tuple[str, ...]
+    paths: dict[str, str]
+
+
+def _check_kernels(found: Kernels, train: Samples, val: Samples | None) -> None:
+    """A kernel's diagonal is finite only where the gradients it is made of are."""
+    n, k = found.outputs.shape
+    own: Tensor = found.train.diagonal().reshape(n, k)
+    check_finite("the network's output", found.outputs, train.ids)
+    check_finite("the network's Jacobian", own, train.ids)
+    if val is not None:
+        check_finite("the network's output", found.outputs_val, val.ids)
+        check_finite("the network's Jacobian", found.val.reshape(len(val), -1), val.ids)
 
 
 @dataclass(frozen=True)

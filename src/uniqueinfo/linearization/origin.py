@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from uniqueinfo.linearization.linearization import Probe, Trained
+from uniqueinfo.linearization.linearization import Trained
+from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.training import Training
+from uniqueinfo.types import Floats, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +20,16 @@ class Origin:
     run: Trained
     probe: Probe | None
 
-    def points(self, samples: slice | NDArray[np.intp] = slice(None)) -> Tensor:
+    def points(self, samples: Index = slice(None)) -> Tensor:
         """Training samples as points, (samples, rows, rank), whose inner products are the network's kernel."""
         system = self.run.system
         return system.right(system.left(samples))
+
+    def information(self, groups: Iterable[Iterable[int]] | None = None, *, progress: bool = False) -> Floats:
+        """Of every sample, or of groups leaving together: in the function, or in the weights without validation."""
+        probe = None if self.probe is None else self.probe.without_targets()  # they are for the value alone
+        return self.run.leave_out(groups).measures(probe, progress=progress).information
+
+    def trained(self, training: Training) -> Origin:
+        """The same by another training."""
+        return self if training is self.run.training else replace(self, run=self.run.linearization.train(training))

@@ -11,20 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.progress import progress
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import CHUNK_BYTES, slices
 from uniqueinfo.types import Floats, Indices
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Probe
-    from uniqueinfo.linearization.origin import Origin
-
 
 _BLOCK = 2048  # samples compared at a time, with as many others
 
@@ -49,7 +45,7 @@ class Points:
     def of_probe(cls, probe: Probe) -> Points:
         """Other samples, as far as training samples can see them: their part in the span of the training samples."""
         width = probe.rows.per_sample * probe.system.rank
-        return cls(probe.samples, width, lambda part: probe.system.rotate(probe.rows[part]).flatten(1))
+        return cls(probe.samples, width, lambda part: probe.system.rotate(probe.seen[part]).flatten(1))
 
     def parts(self) -> Iterator[slice]:
         """Slices that can be worked on together: neither their points nor the products of two are many."""

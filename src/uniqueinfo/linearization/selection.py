@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 import torch
 
-from uniqueinfo.linearization.origin import Origin
-from uniqueinfo.linearization.subsets import Part, Subsets
+from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.types import Floats, Indices
 
 Strategy = Literal["iterative", "bottom", "top", "random", "greedy"]
@@ -36,12 +35,12 @@ class Selection:
     Samples leave within strata, of which each loses the same share: classes, or all samples as one.
     """
 
-    whole: Part
+    whole: Subset
     information: Floats
     """Of every sample, with all of them there."""
     strata: Indices
 
-    def rounds(self, strategy: Strategy, counts: Sequence[int], seed: int) -> Iterator[tuple[Indices, Part]]:
+    def rounds(self, strategy: Strategy, counts: Sequence[int], seed: int) -> Iterator[tuple[Indices, Subset]]:
         """For falling counts, the kept samples and the training on them: each a part of the one before."""
         subsets, noise = Subsets(self.whole), np.random.default_rng(seed).random(len(self.information))
         kept, part = np.arange(len(self.information)), self.whole
@@ -51,26 +50,26 @@ class Selection:
                 part = subsets.of(kept)
             yield kept, part
 
-    def _stay(self, strategy: Strategy, kept: Indices, part: Part, count: int, noise: Floats) -> Indices:
+    def _stay(self, strategy: Strategy, kept: Indices, part: Subset, count: int, noise: Floats) -> Indices:
         """Positions within `kept` of the samples that stay."""
         strata = self.strata[kept]
         leaving = np.bincount(strata, minlength=len(self._sizes)) - share_out(self._sizes, count)
         if strategy == "greedy":
             gone = self._jointly_cheapest(part, strata, leaving)
         elif strategy == "iterative" and len(kept) < len(noise):
-            gone = _cheapest(information_of(part), strata, leaving)
+            gone = _cheapest(part.information(), strata, leaving)
         else:
             fixed = {"top": -self.information, "random": noise}
             gone = _cheapest(fixed.get(strategy, self.information)[kept], strata, leaving)
         return np.setdiff1d(np.arange(len(kept)), gone)
 
-    def _jointly_cheapest(self, part: Part, strata: Indices, leaving: Indices) -> Indices:
+    def _jointly_cheapest(self, part: Subset, strata: Indices, leaving: Indices) -> Indices:
         """Samples whose leaving together brings the function least away from what all samples taught it.
 
         The value of a sample, with the outputs of the training on all as targets, is F-SI(R ∪ {i}) − F-SI(R).
         """
         assert part.probe is not None
-        probe = replace(part.probe, targets=self._outputs_of_all)
+        probe = part.probe.toward(self._outputs_of_all)
         pool = _cheapest(part.run.leave_out().value(probe), strata, _POOL * leaving)
         moves = np.empty((len(pool), probe.initial.numel()))
         for numbers, moved in part.run.leave_out([[i] for i in pool]).output_changes(probe):
@@ -87,14 +86,6 @@ class Selection:
     @cached_property
     def _sizes(self) -> Indices:
         return np.bincount(self.strata)
-
-
-def information_of(origin: Origin) -> Floats:
-    """Functional information of every sample; in the weights where there are no validation samples."""
-    removal, probe = origin.run.leave_out(), origin.probe
-    if probe is None:
-        return removal.weight_information()
-    return removal.functional_information(replace(probe, targets=None))  # targets would be looked at for the value
 
 
 def share_out(sizes: Indices, count: int) -> Indices:

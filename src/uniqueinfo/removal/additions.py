@@ -12,8 +12,7 @@ the span of the training rows sees G = −1/p, and enters through z zᵀ and J_v
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -21,14 +20,12 @@ from torch import Tensor
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.progress import progress
+from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.dual import Dual
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import slices
-from uniqueinfo.training import GradientDescent
 from uniqueinfo.training.rational import Rational, fit
 from uniqueinfo.types import Floats
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Probe
-    from uniqueinfo.linearization.origin import Origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,86 +38,103 @@ class Added:
     """(1/2m) Σ_j ‖f_w₊(x_j) − f_w(x_j)‖² over the validation samples; None where there are none."""
 
 
-def add_each(origin: Origin, inputs: Probe, targets: Tensor) -> Added:
-    """Add each of the new samples, alone, with targets (samples, per_sample, columns).
+def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Tensor) -> Added:
+    """Add each of the new samples, alone, with targets (samples, per_sample, columns); `probe` is what is looked at.
 
     >>> from uniqueinfo.linearization.linearization import Linearization
-    >>> from uniqueinfo.linearization.origin import Origin
     >>> from uniqueinfo.training import Converged
     >>> start = Linearization.from_features([[1.0]], [[2.0]])            # w = 2 · 1/(1 + 1) = 1
     >>> new = start.probe([[1.0]])
-    >>> origin = Origin(start.train(Converged(1.0, reduction="sum")), new)
-    >>> add_each(origin, new, torch.tensor([[[5.0]]])).weight            # w₊ = (2 + 5)/(2 + 1)
+    >>> run = start.train(Converged(1.0, reduction="sum"))
+    >>> add_each(run, new, new, torch.tensor([[[5.0]]])).weight          # w₊ = (2 + 5)/(2 + 1)
     array([0.88888889])
     """
-    run, system = origin.run, origin.run.system
-    if run.linearization.rows is None:
-        raise InputError(
-            "new samples are added through their Jacobian rows, and these scores know kernels alone: score the "
-            "reference with a projection, such as projection=ui.Factorized(2000)"
-        )
+    system = run.system
     filter = run.training.filter(run.samples + 1)
     if system.is_minimum_norm(filter):
         raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
-    reach = system.largest + _longest(inputs)
-    adding = _Adding(origin, fit(filter, reach), run.coordinates_under(filter) - run.coordinates)
+    shift = run.coordinates_under(filter) - run.coordinates
+    new = _New(inputs)
+    adding = _Adding(run, probe, fit(filter, system.largest + longest(inputs)), shift)
     residual = targets - inputs.initial
     weight, functional = np.empty((2, inputs.samples))
     with progress("Adding", inputs.samples) as advance:
         for part in slices(inputs.samples, adding.bytes_each):
-            found = adding(inputs.rows[part], residual[part])
+            found = adding(new, part, residual[part])
             weight[part] = found[0].cpu().numpy()
             if found[1] is not None:
                 functional[part] = found[1].cpu().numpy()
             advance(part.stop - part.start)
-    return Added(weight, None if origin.probe is None else functional)
+    return Added(weight, None if probe is None else functional)
 
 
-def stable(origin: Origin, inputs: Probe) -> Origin:
-    """The same, trained by gradient flow if descent at its rate may diverge once one of the inputs is added.
-
-    An input with rows z raises the largest eigenvalue by no more than ‖z‖².
-    """
-    run = origin.run
-    reach = run.system.largest + _longest(inputs)
-    if not isinstance(run.training, GradientDescent):
-        return origin
-    if run.training.lr < run.training.largest_stable_rate(reach, run.samples + 1):
-        return origin
-    return replace(origin, run=run.linearization.train(run.training.flow()))
+def longest(inputs: Probe) -> float:
+    """The largest ‖z‖² of any input: adding it raises the largest eigenvalue by no more."""
+    new = _New(inputs)
+    parts = slices(inputs.samples, 8 * inputs.rows.per_sample * inputs.rows.width)
+    return max(float(new.own(part).diagonal(dim1=1, dim2=2).sum(dim=1).max()) for part in parts)
 
 
-def _longest(inputs: Probe) -> float:
-    """The largest ‖z‖² of any input."""
-    return max(float(inputs.rows[part].square().sum(dim=(1, 2)).max()) for part in inputs.rows.chunks())
+class _New:
+    """New samples through their rows z, or, where only kernels are known, through inner products of these."""
+
+    def __init__(self, inputs: Probe) -> None:
+        self._inputs = inputs
+        system = inputs.system
+        by_kernels = isinstance(system, Dual) and system.rows is None
+        if by_kernels and inputs.inner is None:
+            raise InputError(
+                "new samples are added through their Jacobian rows, and here only kernel values are known: look at "
+                "them with the network (its linearization's probe), or score with a projection"
+            )
+        self._inner = inputs.inner() if by_kernels and inputs.inner is not None else None
+
+    def rotated(self, part: slice) -> Tensor:
+        """Z of some of the samples."""
+        return self._inputs.system.rotate(self._inputs.seen[part])
+
+    def own(self, part: slice) -> Tensor:
+        """z zᵀ, (samples, k, k)."""
+        if self._inner is not None:
+            return self._inner.own[part]
+        rows = self._inputs.rows[part]
+        return rows @ rows.mT
+
+    def across(self, part: slice, probe: Probe, others: slice) -> Tensor:
+        """J_val zᵀ with some validation samples, (samples, m, q, k)."""
+        if self._inner is not None:
+            assert self._inner.across is not None
+            return self._inner.across[others][:, :, part].permute(2, 0, 1, 3)
+        return torch.einsum("mqd,bkd->bmqk", probe.rows[others], self._inputs.rows[part])
 
 
 @dataclass(frozen=True, eq=False)
 class _Adding:
     """All that additions have in common."""
 
-    origin: Origin
+    run: TrainedSystem
+    probe: Probe | None
     filter: Rational
     shift: Tensor  # [φ₊(s) − φ(s)] ∘ Zᵀr, (rank, columns)
 
     @property
     def bytes_each(self) -> int:
         """Memory that one addition takes."""
-        probe, (_, rows, columns) = self.origin.probe, self.origin.run.residual.shape
-        seen = 0 if probe is None else probe.samples
-        return 16 * rows * (self.origin.run.system.rank * (len(self.filter.poles) + 2) + 3 * seen * rows * columns)
+        _, rows, columns = self.run.residual.shape
+        seen = 0 if self.probe is None else self.probe.samples
+        return 16 * rows * (self.run.system.rank * (len(self.filter.poles) + 2) + 3 * seen * rows * columns)
 
-    def __call__(self, rows: Tensor, residual: Tensor) -> tuple[Tensor, Tensor | None]:
-        """½‖δ‖² and F-SI of adding each sample: rows (samples, k, D), residual (samples, k, columns)."""
-        Z = self.origin.run.system.rotate(rows)
-        outside = rows @ rows.mT - Z @ Z.mT  # what the span of the training rows does not hold, (samples, k, k)
+    def __call__(self, new: _New, part: slice, residual: Tensor) -> tuple[Tensor, Tensor | None]:
+        """½‖δ‖² and F-SI of adding each of some samples, with residual (samples, k, columns)."""
+        Z = new.rotated(part)
+        outside = new.own(part) - Z @ Z.mT  # what the span of the training rows does not hold, (samples, k, k)
         inner, outer = self._change(Z, outside, residual)
         own: Tensor = inner.square().sum(dim=(1, 2)) + torch.einsum("bkc,bkl,blc->b", outer, outside, outer)
-        return own / 2, self._seen(rows, Z, inner, outer)
+        return own / 2, self._seen(new, part, Z, inner, outer)
 
     def _change(self, Z: Tensor, outside: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
         """δ in coordinates (samples, rank, columns); outside the span in combinations of z, (samples, k, columns)."""
-        system = self.origin.run.system
+        system = self.run.system
         p = torch.from_numpy(self.filter.poles).to(Z.device)
         weights = torch.from_numpy(np.where(self.filter.is_real, 1, 2) * self.filter.weights).to(Z.device)
         scaled = Z[..., None] / (system.values[:, None] - p)  # (samples, k, rank, poles)
@@ -132,16 +146,15 @@ class _Adding:
         outer = -(y / p[:, None, None]).sum(dim=1).real + self.filter.constant * residual
         return inner + self.shift, outer
 
-    def _seen(self, rows: Tensor, Z: Tensor, inner: Tensor, outer: Tensor) -> Tensor | None:
+    def _seen(self, new: _New, part: slice, Z: Tensor, inner: Tensor, outer: Tensor) -> Tensor | None:
         """(1/2m) Σ ‖Z_val δ + (J_val zᵀ − Z_val Zᵀ) outer‖²."""
-        probe = self.origin.probe
+        probe = self.probe
         if probe is None:
             return None
-        total = rows.new_zeros(len(rows))
-        for part in probe.rows.chunks():
-            theirs = probe.rows[part]
-            rotated = probe.system.rotate(theirs)
-            across = torch.einsum("mqd,bkd->bmqk", theirs, rows) - torch.einsum("mqr,bkr->bmqk", rotated, Z)
+        total = Z.new_zeros(len(Z))
+        for others in probe.rows.chunks():
+            rotated = probe.system.rotate(probe.seen[others])
+            across = new.across(part, probe, others) - torch.einsum("mqr,bkr->bmqk", rotated, Z)
             moved = torch.einsum("mqr,brc->bmqc", rotated, inner) + torch.einsum("bmqk,bkc->bmqc", across, outer)
             total += moved.square().sum(dim=(1, 2, 3))
         return total / (2 * probe.samples)

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uniqueinfo.progress import progress
 from uniqueinfo.removal.solve import by_pole
-from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import GradientDescent
 from uniqueinfo.training.rational import Complexes, fit
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Linearization
-    from uniqueinfo.spectrum.eigensystem import Eigensystem
 
 _MOST_SAMPLES = 20_000  # leave-one-out error is an average: more samples than these only cost time
 _STEPS = np.unique(np.round(10 ** np.arange(0, 7.01, 0.25)).astype(int))
@@ -93,29 +88,14 @@ class Grid:
 
     def curve(self, error: Tensor) -> StoppingCurve:
         """From the mean error of every time."""
-        return StoppingCurve(self.lr, self.steps, error.cpu().numpy())
-
-
-def stopping_curve(linearization: Linearization) -> StoppingCurve:
-    """Half of the largest stable rate, and the leave-one-out error over a log grid of steps."""
-    system, chosen = linearization.system, looked_at(linearization.samples)
-    grid = Grid.of(system, linearization.samples)
-    total = torch.zeros_like(grid.constants)
-    each = grid.bytes_per_sample(system.rank, *linearization.residual.shape[1:])
-    with progress("Stopping time", len(chosen)) as advance:
-        for part in slices(len(chosen), each):
-            left = system.left(chosen[part])
-            residual = linearization.residual[torch.from_numpy(chosen[part]).to(left.device)]
-            total += grid.error(system, left, residual)
-            advance(part.stop - part.start)
-    curve = grid.curve(total / len(chosen))
-    if len(curve.steps) < len(_STEPS) and curve.error.argmin() == len(curve.steps) - 1:
-        warnings.warn(
-            f"training longer than {curve.steps[-1]:,} steps looks still better, but reaches directions that the "
-            "sketch does not keep: keep more of them (sketch=…) to look further.",
-            stacklevel=2,
-        )
-    return curve
+        curve = StoppingCurve(self.lr, self.steps, error.cpu().numpy())
+        if len(curve.steps) < len(_STEPS) and curve.error.argmin() == len(curve.steps) - 1:
+            warnings.warn(
+                f"training longer than {curve.steps[-1]:,} steps looks still better, but reaches directions that the "
+                "sketch does not keep: keep more of them (sketch=…) to look further.",
+                stacklevel=2,
+            )
+        return curve
 
 
 def looked_at(samples: int) -> NDArray[np.intp]:

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 
 _BINS = 40
+"""Bins of the distribution."""
 _POINTS = 200
-_SMALLEST = 1e-12  # of the largest score: what lies below is drawn there
+"""Points of the curve of concentration."""
+_SMALLEST = 1e-12
+"""Share of the largest score below which scores are drawn as if they were this share."""
 _MOST_GROUPS = 40
+"""Groups compared at most, the largest ones."""
 
 
 @dataclass(frozen=True, eq=False)

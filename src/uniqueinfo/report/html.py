@@ -23,7 +23,8 @@ from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
 from uniqueinfo.store.plain import plain
 
-_DATA = 1_300_000  # bytes of table in the page: with everything else it stays below two million
+_DATA = 1_300_000
+"""Bytes of table in the page; with everything else it stays below two million."""
 _ID, _CELL, _CHOICES = 120, 60, 60
 _TITLES = {
     "id": ("Sample", "The sample's id"),

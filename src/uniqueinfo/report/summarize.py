@@ -1,15 +1,15 @@
-"""Scores → what the report shows, as pure data."""
+"""Scores → what the report shows, as pure data; each part is computed when it is first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
 from uniqueinfo.report import words
@@ -18,52 +18,190 @@ from uniqueinfo.report.views import SampleViews, Small, collect
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.plain import records
-from uniqueinfo.types import Indices
+from uniqueinfo.types import Floats, Indices
 
-MOST_ROWS = 2000  # of the most and of the least informative samples in the page's table
+MOST_ROWS = 2000
+"""Rows of the page's table from either end, the most and the least informative."""
 _CARDS = 16
+"""Samples shown as cards from either end."""
 _SUSPECTS = 32
-_MOST_SUSPECTS = 1000  # in the table
-_CLASSES = 10  # told apart by colour; the others share one
+"""Suspects shown as cards."""
+_MOST_SUSPECTS = 1000
+"""Suspects in the table."""
+_CLASSES = 10
+"""Classes with a colour of their own; the others share one."""
 _COLUMNS = 8
+"""Columns of the user's by which samples are grouped."""
 _PICTURES = 4_000_000
+"""Bytes of pictures in the page."""
 _TEXTS = 400_000
+"""Bytes of texts and table rows in the page."""
+
+Effects = dict[int, list[tuple[int, int, float]]]
+"""By training sample: validation sample, output, change; strongest first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
     """Everything the report shows. Samples are named by their positions in the training data."""
 
-    answer: str
-    samples: int
-    measure: str
-    """Which information the figures are of: "functional", or "weight" where there was no validation data."""
-    mean: float
-    """The average of it."""
-    accuracy: float | None
-    """How often the network trained without a sample agrees with its label."""
-    classes: tuple[str, ...] | None
-    outputs: tuple[str, ...]
-    """What each output of the network stands for."""
-    distribution: Distribution
-    concentration: Concentration
-    comparisons: tuple[Comparison, ...]
-    stopping: Stopping | None
-    suspects: Mislabeled | None
-    most: Indices
-    least: Indices
-    suspected: Indices
-    table: pd.DataFrame
-    """The samples in the page, the most informative first; the index is the position."""
-    effects: dict[int, list[tuple[int, int, float]]]
-    """Of the samples in the table: validation sample, output, change; strongest first."""
-    answers: Sequence[Mapping[str, Any]]
+    scores: Scores
+    sample_views: SampleViews | None = None
+    """How to show the samples."""
+    answers: Sequence[Mapping[str, Any]] = ()
     """What was asked of the run besides: sections with a sentence, a table, a figure and galleries."""
-    views: dict[int, Small]
-    validation_views: dict[int, Small]
-    training: str
-    settings: dict[str, Any]
-    caveats: list[str]
+
+    @cached_property
+    def answer(self) -> str:
+        """The whole report in a sentence."""
+        return words.answer(self.samples, self.concentration, self.suspects)
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return len(self.scores)
+
+    @property
+    def measure(self) -> str:
+        """Which information the figures are of: "functional", or "weight" where there was no validation data."""
+        return "weight" if self.scores.functional is None else "functional"
+
+    @property
+    def information(self) -> Floats:
+        """Information of every sample."""
+        return self.scores.weight if self.scores.functional is None else self.scores.functional
+
+    @property
+    def mean(self) -> float:
+        """The average information."""
+        return float(self.information.mean())
+
+    @cached_property
+    def predictions(self) -> Predictions | None:
+        """What the network trained without each sample says about it; None where labels are no classes."""
+        return Predictions.of(self.scores)
+
+    @property
+    def accuracy(self) -> float | None:
+        """How often the network trained without a sample agrees with its label."""
+        known = self.predictions
+        return None if known is None else float((known.predicted == known.given).mean())
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """Their names."""
+        return None if self.predictions is None else self.predictions.names
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What each output of the network stands for."""
+        return _output_names(self.scores, self.predictions)
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """How many samples have how much information."""
+        return _distribution(self.information, self.predictions)
+
+    @cached_property
+    def concentration(self) -> Concentration:
+        """How much of the information few samples carry."""
+        return Concentration.of(self.information)
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Classes, and groups by the user's columns, side by side."""
+        return tuple(_comparisons(self.scores, self.predictions, self.information, self._all_suspected))
+
+    @cached_property
+    def stopping(self) -> Stopping | None:
+        """How the training time was chosen, where it was."""
+        return _stopping(self.scores)
+
+    @cached_property
+    def suspects(self) -> Mislabeled | None:
+        """Labels that look wrong; None where labels are no classes."""
+        return None if self.predictions is None else mislabeled(self.scores)
+
+    @property
+    def suspected(self) -> Indices:
+        """The suspects shown as cards."""
+        return self._all_suspected[:_SUSPECTS]
+
+    @property
+    def most(self) -> Indices:
+        """The most informative samples, shown as cards."""
+        return self._order[:_CARDS]
+
+    @property
+    def least(self) -> Indices:
+        """The least informative samples, shown as cards."""
+        return self._order[::-1][: min(_CARDS, max(0, self.samples - _CARDS))]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The samples in the page, the most informative first; the index is the position."""
+        return _table(self.scores, self.predictions, self._all_suspected).iloc[self._rows]
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What the samples in the table change."""
+        return _effects(self.scores, self._rows)
+
+    @cached_property
+    def views(self) -> dict[int, Small]:
+        """How training samples look, as many as fit into the page."""
+        shown = self.sample_views
+        return {} if shown is None else collect(shown.train, self._shown_first, _PICTURES, _TEXTS)
+
+    @cached_property
+    def validation_views(self) -> dict[int, Small]:
+        """How validation samples look: those in galleries, then those that the samples shown change most."""
+        if self.sample_views is None or self.sample_views.validation is None:
+            return {}
+        felt = (effect[0] for sample in self._shown_first for effect in self.effects.get(int(sample), ()))
+        wanted = dict.fromkeys([*_in_galleries(self.answers, "validation"), *map(int, felt)])
+        return collect(self.sample_views.validation, wanted, _PICTURES // 2, _TEXTS // 2)
+
+    @property
+    def training(self) -> str:
+        """The training algorithm in words."""
+        return words.training(self.settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How the scores were made."""
+        return dict(self.scores.settings)
+
+    @cached_property
+    def caveats(self) -> list[str]:
+        """How far to trust the numbers."""
+        validation = _validation(self.answers)
+        return words.caveats(
+            self.settings,
+            self.measure,
+            stopping=self.stopping,
+            suspects=self.suspects,
+            validation=validation,
+            accuracy=self.accuracy,
+        )
+
+    @cached_property
+    def _order(self) -> Indices:
+        return np.argsort(-self.information, kind="stable")
+
+    @cached_property
+    def _all_suspected(self) -> Indices:
+        return np.empty(0, np.intp) if self.suspects is None else self.suspects.samples[: self.suspects.count]
+
+    @cached_property
+    def _rows(self) -> Indices:
+        return _bounded(self._order, self._all_suspected[:_MOST_SUSPECTS])
+
+    @cached_property
+    def _shown_first(self) -> list[int]:
+        """Samples in the order in which they are shown while there is room."""
+        galleries = _in_galleries(self.answers, "train")
+        return list(chain(self.suspected, self.most, self.least, galleries, _inwards(self._rows)))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, ready for json.dumps; no pictures, and of the samples only those the report puts forward."""
@@ -92,52 +230,15 @@ class Summary:
 def summarize(scores: Scores, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()) -> Summary:
     """What stands out in the scores; `samples` shows what the samples look like, `answers` go in as they are.
 
-    >>> scores = Scores(weight=np.array([3.0, 1.0]), functional=None, value=None, loo_outputs=np.zeros((2, 1)),
+    >>> from uniqueinfo.scores.table import HeldScores
+    >>> scores = HeldScores(weight=np.array([3.0, 1.0]), loo_outputs=np.zeros((2, 1)),
     ...                 outputs=np.zeros((2, 1)), targets=np.ones((2, 1)), labels=np.array([0.5, 1.5]))
     >>> summarize(scores).as_json()["most_informative"][0]["id"]
     0
     """
-    measure = "weight" if scores.functional is None else "functional"
-    information = scores.weight if scores.functional is None else scores.functional
-    predictions = Predictions.of(scores)
-    suspects = None if predictions is None else mislabeled(scores)
-    suspected = np.empty(0, np.intp) if suspects is None else suspects.samples[: suspects.count]
-    order = np.argsort(-information, kind="stable")
-    most, least = order[:_CARDS], order[::-1][: min(_CARDS, max(0, len(order) - _CARDS))]
-    kept = _bounded(order, suspected[:_MOST_SUSPECTS])
-    table = _table(scores, predictions, suspected).iloc[kept]
-    shown_first = list(chain(suspected[:_SUSPECTS], most, least, _in_galleries(answers, "train")))
-    effects = _effects(scores, kept)
-    stopping, settings = _stopping(scores), dict(scores.settings)
-    concentration = Concentration.of(information)
-    accuracy = None if predictions is None else float((predictions.predicted == predictions.given).mean())
-    return Summary(
-        answer=words.answer(len(scores), concentration, suspects),
-        samples=len(scores),
-        measure=measure,
-        mean=float(information.mean()),
-        accuracy=accuracy,
-        classes=None if predictions is None else predictions.names,
-        outputs=_output_names(scores, predictions),
-        distribution=_distribution(information, predictions),
-        concentration=concentration,
-        comparisons=tuple(_comparisons(scores, predictions, information, suspected)),
-        stopping=stopping,
-        suspects=suspects,
-        most=most,
-        least=least,
-        suspected=suspected[:_SUSPECTS],
-        table=table,
-        effects=effects,
-        answers=answers,
-        views={} if samples is None else collect(samples.train, [*shown_first, *_inwards(kept)], _PICTURES, _TEXTS),
-        validation_views=_validation_views(
-            samples, _in_galleries(answers, "validation"), effects, [*shown_first, *_inwards(kept)]
-        ),
-        training=words.training(settings),
-        settings=settings,
-        caveats=words.caveats(settings, measure, stopping, suspects, _validation(answers), accuracy),
-    )
+    found = Summary(scores, samples, answers)
+    _ = found.views, found.validation_views  # what cannot be shown is refused here, not while the page is written
+    return found
 
 
 def _bounded(order: Indices, suspected: Indices) -> Indices:
@@ -175,7 +276,7 @@ def _output_names(scores: Scores, predictions: Predictions | None) -> tuple[str,
     return predictions.names[-count:]  # one output for two classes is that of the second
 
 
-def _distribution(information: NDArray[np.float64], predictions: Predictions | None) -> Distribution:
+def _distribution(information: Floats, predictions: Predictions | None) -> Distribution:
     if predictions is None:
         return Distribution.of(information, np.zeros(len(information), np.intp), ("all",))
     sizes = np.bincount(predictions.given, minlength=len(predictions.names))
@@ -190,7 +291,7 @@ def _distribution(information: NDArray[np.float64], predictions: Predictions | N
 
 
 def _comparisons(
-    scores: Scores, predictions: Predictions | None, information: NDArray[np.float64], suspected: Indices
+    scores: Scores, predictions: Predictions | None, information: Floats, suspected: Indices
 ) -> Iterator[Comparison]:
     measures: dict[str, Any] = {"information": information}
     if scores.value is not None:
@@ -229,7 +330,7 @@ def _stopping(scores: Scores) -> Stopping | None:
     return Stopping(steps, loss, int(steps[loss.argmin()]))
 
 
-def _effects(scores: Scores, kept: Indices) -> dict[int, list[tuple[int, int, float]]]:
+def _effects(scores: Scores, kept: Indices) -> Effects:
     if scores.effects is None:
         return {}
     columns = (scores.effects.validation, scores.effects.output, scores.effects.change)
@@ -245,16 +346,3 @@ def _in_galleries(answers: Sequence[Mapping[str, Any]], split: str) -> list[int]
     """Samples that the answers show."""
     shown = (one for answer in answers for gallery in answer["galleries"] for one in gallery["samples"])
     return [one["sample"] for one in shown if one["split"] == split]
-
-
-def _validation_views(
-    samples: SampleViews | None,
-    in_galleries: list[int],
-    effects: dict[int, list[tuple[int, int, float]]],
-    first: list[int],
-) -> dict[int, Small]:
-    if samples is None or samples.validation is None:
-        return {}
-    felt = dict.fromkeys(int(effect[0]) for sample in first for effect in effects.get(int(sample), ()))
-    felt = dict.fromkeys(in_galleries) | felt
-    return collect(samples.validation, felt, _PICTURES // 2, _TEXTS // 2)

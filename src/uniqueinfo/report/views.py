@@ -15,10 +15,14 @@ from uniqueinfo.errors import InputError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_SIDE = 112  # pixels of a thumbnail's longer side
-_DRAWING = 40  # up to this side a picture is kept as it is, without loss
-_TEXT = 280  # characters
+_SIDE = 112
+"""Pixels of a thumbnail's longer side."""
+_DRAWING = 40
+"""Pixels up to which a picture counts as a drawing, and is kept without loss."""
+_TEXT = 280
+"""Characters shown of a text."""
 _CELLS = 8
+"""Cells shown of a row of a table."""
 
 
 @dataclass(frozen=True, eq=False)

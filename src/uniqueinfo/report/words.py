@@ -7,8 +7,10 @@ from typing import Any
 
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.report.figures import Concentration, Stopping
+from uniqueinfo.training import Training, trainings
 
-_GOOD_JUDGE = 0.9  # leave-one-out accuracy below which suspects are taken with a grain of salt
+_GOOD_JUDGE = 0.9
+"""Leave-one-out accuracy below which the report warns that many suspects may be right."""
 
 
 def answer(samples: int, concentration: Concentration, suspects: Mislabeled | None) -> str:
@@ -29,27 +31,22 @@ def answer(samples: int, concentration: Concentration, suspects: Mislabeled | No
 
 
 def training(settings: Mapping[str, Any]) -> str:
-    """The training algorithm, as one would tell it.
+    """The training algorithm, as it describes itself.
 
     >>> training({"training": {"algorithm": "GradientDescent", "lr": 0.1, "steps": 1000, "weight_decay": 0.0}})
     '1,000 steps of gradient descent at rate 0.1'
     """
-    given = dict(settings.get("training") or {})
-    kind = given.pop("algorithm", "unknown")
-    decay = f", weight decay {given['weight_decay']:.3g}" if given.get("weight_decay") else ""
-    if kind == "GradientDescent":
-        momentum = f", momentum {given['momentum']:.3g}" if given.get("momentum") else ""
-        return f"{given['steps']:,} steps of gradient descent at rate {given['lr']:.3g}{momentum}{decay}"
-    if kind == "GradientFlow":
-        return f"gradient flow for time {given['time']:.4g} at rate {given['lr']:.3g}{decay}"
-    if kind == "Converged":
-        return f"to convergence{decay}"
-    return str(kind)
+    given = settings.get("training") or {"algorithm": "unknown"}
+    known = {kind.__name__ for kind in trainings().values()}
+    if given["algorithm"] not in known:  # of a module that is not imported now
+        return str(given["algorithm"])
+    return Training.from_settings(given).words()
 
 
 def caveats(
     settings: Mapping[str, Any],
     measure: str,
+    *,
     stopping: Stopping | None,
     suspects: Mislabeled | None,
     validation: str | None,

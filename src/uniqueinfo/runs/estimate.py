@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
+import torch
 
+from uniqueinfo.jacobian.guard import prepared as in_eval_mode
+from uniqueinfo.jacobian.projections import Factorized
+from uniqueinfo.jacobian.rows import RowEngine
+from uniqueinfo.linearization.network import NetworkSource
+from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
 from uniqueinfo.runs.prepared import Prepared
-from uniqueinfo.spectrum.choice import Choice, choose
+from uniqueinfo.samples.samples import as_samples
+from uniqueinfo.spectrum.choice import Choice
 
 _POLES = 20  # of one filter, real and imaginary
 _TIMES = 29  # stopping times that "auto" looks at
@@ -24,10 +31,13 @@ class Plan:
     samples: int
     validation: int
     outputs: int
-    width: int
+    width: int | None
+    """None where exact kernels stand for the columns."""
     form: Literal["dual", "primal", "sketch"]
     side: int
     why: str
+    projection: str
+    """How the Jacobian is projected, and why."""
     rows_bytes: int
     memory_bytes: int
     seconds: float
@@ -42,7 +52,8 @@ class Plan:
             "training samples (n)": f"{self.samples:,}",
             "validation samples (m)": f"{self.validation:,}",
             "outputs (k)": f"{self.outputs:,}",
-            "columns of the Jacobian (D)": f"{self.width:,}",
+            "columns of the Jacobian (D)": "all, through kernels" if self.width is None else f"{self.width:,}",
+            "projection": self.projection,
             "form": f"{self.form}: eigenvalues of a {self.side:,} × {self.side:,} matrix",
             "reason": self.why,
             "Jacobian rows": as_text(self.rows_bytes),
@@ -53,31 +64,32 @@ class Plan:
 
 def plan(prepared: Prepared) -> Plan:
     """Estimate from the shapes, from a few samples' rows, and from how fast a matrix product is here."""
-    n, m, k = len(prepared.train), len(prepared.val), prepared.outputs
-    if prepared.job.model.linear:
-        width, each, per_sample = int(np.prod(prepared.train.inputs.shape[1:])) + 1, 0.0, 1
-    else:
-        (width, each), per_sample = _trial(prepared), k
-    rows, others = n * per_sample, m * per_sample
-    kernel = prepared.job.projection is None and not prepared.job.model.linear
-    choice = choose(rows, None if kernel else width, sketch=prepared.job.sketch)
+    problem = prepared.problem(prepared.execution(Path()))
+    train, val, choice = problem.sources.train, problem.sources.val, problem.choice
+    others = 0 if val is None else val.samples * val.per_sample
+    rows, width, each = train.samples * train.per_sample, train.width, _seconds_of(train, prepared)
+    if width is None:  # exact kernels go through every parameter
+        width = sum(parameter.numel() for parameter in prepared.network().parameters() if parameter.requires_grad)
     side = choice.side
     rank = side + width if choice.form == "sketch" else side
+    n, k = train.samples, train.per_sample * train.columns
     flops: float = 2 * rows * width * side + 10 * side**3 + 2 * (rows + others) * width * side + 2 * n * rank**2
     flops += _sketching(choice, rows, others, width)
-    filters = _TIMES if prepared.job.training == "auto" else 1
-    flops += 2 * filters * _POLES * rows * rank * (per_sample + k)
+    filters = _TIMES if problem.training == "auto" else 1
+    flops += 2 * filters * _POLES * rows * rank * (train.per_sample + k)
+    kept = 0 if train.head else 4 * (rows + others) * (width if train.width else side)
     return Plan(
-        n,
-        m,
-        k,
-        width,
-        choice.form,
-        side,
-        choice.why,
-        0 if prepared.job.model.linear else 4 * (n + m) * k * width,
-        8 * (3 * side**2 + _held(choice, rows, others, width)) + 4 * (rows + others) * width,
-        flops / _flops_per_second() + each * (n + m),
+        samples=n,
+        validation=0 if val is None else val.samples,
+        outputs=k,
+        width=train.width,
+        form=choice.form,
+        side=side,
+        why=choice.why,
+        projection=str(problem.settings.get("projection_why", "none: a linear head has few columns")),
+        rows_bytes=kept,
+        memory_bytes=8 * (3 * side**2 + _held(choice, rows, others, width)) + kept,
+        seconds=flops / _flops_per_second() + each * (n + (0 if val is None else val.samples)),
     )
 
 
@@ -94,29 +106,24 @@ def _held(choice: Choice, rows: int, others: int, width: int) -> int:
     return 4 * width * choice.side + min(others, rank) * rank
 
 
-def _trial(prepared: Prepared) -> tuple[int, float]:
-    """Columns of the Jacobian, and seconds for the rows of one sample."""
-    from uniqueinfo.jacobian import Factorized, RowEngine
-    from uniqueinfo.jacobian.guard import prepared as in_eval_mode
-    from uniqueinfo.samples.samples import as_samples
-
+def _seconds_of(train: Source, prepared: Prepared) -> float:
+    """For the rows of one sample, or for its part of exact kernels."""
+    if train.head:
+        return 0.0
     network = prepared.network()
-    size = prepared.job.projection
     samples = as_samples(prepared.samples()[0], device=prepared.job.device)
+    projection = train.jacobian.network.projection if isinstance(train, NetworkSource) else Factorized(1)
+    count = min(_TRIAL, len(samples))
     with in_eval_mode(network, prepared.job.device):
-        batch = samples.inputs(range(min(_TRIAL, len(samples))))
-        engine = RowEngine(network, batch, Factorized(size or 1))
+        batch = samples.inputs(range(count))
+        engine = RowEngine(network, batch, projection)
         engine(batch)
         started = time.perf_counter()
         engine(batch)
-        each = (time.perf_counter() - started) / min(_TRIAL, len(samples))
-    whole = sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)
-    return (whole if size is None else engine.width), each
+        return (time.perf_counter() - started) / count
 
 
 def _flops_per_second() -> float:
-    import torch
-
     side = 768
     matrix = torch.randn(side, side, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     matrix @ matrix

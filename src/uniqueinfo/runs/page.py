@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.report import SampleViews, Summary, View, summarize
+from uniqueinfo.report.html import render
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
 from uniqueinfo.scores.table import Scores
-
-if TYPE_CHECKING:
-    from uniqueinfo.report import SampleViews
+from uniqueinfo.store.files import replacing
 
 
-def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> Path:
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A page that was written, and the summary it was made of: what a command prints of it is not worked out again."""
+
+    path: Path
+    summary: Summary
+
+
+def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> Page:
     """Write report.html into the run folder; `samples` are the training and validation data, to show some of them."""
-    from uniqueinfo.report import write_report
-
-    views = None if samples is None else sample_views(*samples)
-    return write_report(scores, run.report, samples=views, answers=run.answers())
+    summary = summarize(scores, None if samples is None else sample_views(*samples), run.answers())
+    try:
+        with replacing(run.report) as beside:
+            beside.write_text(render(summary), encoding="utf-8")
+    except OSError as failed:
+        raise InputError(f"{run.report}: cannot be written ({failed.strerror}); free its place") from failed
+    return Page(run.report, summary)
 
 
 def sample_views(train: Data, val: Data) -> SampleViews:
     """How to show the samples of a run; those of validation say what they are."""
-    from uniqueinfo.report import SampleViews, View
 
     def validation(index: int) -> View:
         name, label = str(val.ids[index]), None if val.labels is None else str(val.labels[index])
@@ -38,10 +47,11 @@ def sample_views(train: Data, val: Data) -> SampleViews:
 
 def read_again(run: Run) -> tuple[tuple[Data, Data] | None, str]:
     """The training and validation samples of a run, or None and why not."""
+    record = run.record
     try:
-        train, val, _ = Job.from_record(run.record).read()
+        train, val, _ = Job.from_record(record).read()
     except InputError as error:
         return None, str(error)
-    if {"train": train.fingerprint(), "val": val.fingerprint()}.items() <= run.record["data"].items():
+    if {"train": train.fingerprint(), "val": val.fingerprint()}.items() <= record["data"].items():
         return (train, val), ""
-    return None, f"{run.record['paths']['train']} or its validation data has changed since the run"
+    return None, f"{record['paths']['train']} or its validation data has changed since the run"

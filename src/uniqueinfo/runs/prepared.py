@@ -6,22 +6,51 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.projections import Factorized
+from uniqueinfo.linearization.network import Asked
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.folder import Run
+from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
+from uniqueinfo.runs.readers.columns import TableEncoding
 from uniqueinfo.runs.readers.data import fingerprint
 from uniqueinfo.scores.table import RESERVED, Scores
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Linearization, Probe
-    from uniqueinfo.runs.job import Job
+from uniqueinfo.scoring.arrays import feature_problem, named
+from uniqueinfo.scoring.driver import score_problem
+from uniqueinfo.scoring.engines import as_engine
+from uniqueinfo.scoring.execution import Execution
+from uniqueinfo.scoring.given import GivenFeatures
+from uniqueinfo.scoring.network import Network, network_problem
+from uniqueinfo.scoring.problem import Problem
 
 _EFFECTS = 5  # validation samples kept for each training sample: those it moves most
+
+
+def prepare(job: Job) -> Prepared:
+    """Read and check everything; what follows is computation."""
+    started = time.perf_counter()
+    train, val, notes = job.read()
+    return prepared_with(job, train, val, where=job.val or job.train, notes=notes, started=started)
+
+
+def prepared_with(
+    job: Job, train: Data, val: Data, *, where: Path, notes: tuple[str, ...] = (), started: float | None = None
+) -> Prepared:
+    """The same with other samples in place of the validation samples, which lie `where`."""
+    train, val = _encoded(job, train, val, where)
+    if shape(train.inputs) != shape(val.inputs):
+        raise InputError(
+            f"{where}: samples are of shape {shape(val.inputs)}, and those of {job.train} of shape "
+            f"{shape(train.inputs)}; make them alike"
+        )
+    seconds = 0.0 if started is None else time.perf_counter() - started
+    return Prepared(job, train, val, notes, seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +79,9 @@ class Prepared:
 
     def record(self) -> dict[str, Any]:
         """The settings and fingerprints that make a run what it is, and where its data lies."""
-        files = {"train": self.train.files, "val": self.val.files, "model": self.job.model.files}
         return {
             "settings": self.job.settings(),
-            "data": {name: fingerprint(paths) for name, paths in files.items() if paths},
+            "data": self.fingerprints(),
             "paths": {
                 "train": _absolute(self.job.train),
                 "val": _absolute(self.job.val),
@@ -62,6 +90,12 @@ class Prepared:
                 "trained": _absolute(self.job.model.trained),
             },
         }
+
+    def fingerprints(self) -> dict[str, str]:
+        """Of all files the scores depend on; files that serve twice are looked at once."""
+        files = {"train": self.train.files, "val": self.val.files, "model": self.job.model.files}
+        known: dict[tuple[Path, ...], str] = {}
+        return {name: known.setdefault(paths, fingerprint(paths)) for name, paths in files.items() if paths}
 
     def network(self) -> Any:
         """The network, built for these inputs and labels."""
@@ -73,93 +107,49 @@ class Prepared:
             self.val.inputs, self._targets(self.val)
         )
 
-    def score(self, run: Run) -> Scores:
-        """Compute, and leave the scores in the run folder."""
-        started = time.perf_counter()
-        scores = self._at_once(run) if self.job.engine is None else self._by_engine(run)
-        timings = {"reading": self.seconds, "scoring": time.perf_counter() - started}
-        return run.finish(scores, notes=self.notes, timings=timings)
-
-    def linearized(self, run: Run) -> tuple[Linearization, Probe]:
-        """The network's linearization on the training samples, and the validation samples to look at it on."""
-        return self._head() if self.job.model.linear else self._network(run)
-
-    def _at_once(self, run: Run) -> Scores:
-        from uniqueinfo.scoring.arrays import score_linearization
-
-        linearization, probe = self.linearized(run)
-        return score_linearization(
-            linearization,
-            probe,
-            self.job.training,
-            effects=_EFFECTS,
-            labels=self.train.labels,
-            ids=self.train.ids,
-            columns=self._columns(),
-            settings={
-                "classes": None if self.classes is None else self.classes.tolist(),
-                "projection": repr(getattr(linearization, "projection", None)),
-                "notes": list(getattr(linearization, "notes", ())),
-            },
-        )
-
-    def _by_engine(self, run: Run) -> Scores:
-        """Partition by partition; what is done so far lies in the run folder."""
-        from uniqueinfo.scoring.arrays import score_features
-        from uniqueinfo.scoring.engine import as_engine
-        from uniqueinfo.scoring.network import score
-
-        engine = as_engine(self.job.engine, self.job.scheduler)
-        common: dict[str, Any] = {"training": self.job.training, "memory": self.job.memory, "device": self.job.device}
-        common |= {"ids": self.train.ids, "columns": self._columns(), "engine": engine, "out": run.streamed}
-        common["sketch"] = self.job.sketch
-        if self.job.model.linear:
-            X, X_val = (_with_ones(data.inputs) for data in (self.train, self.val))
-            assert self.train.labels is not None
-            labels = None if self.val.labels is None else self.val.labels.astype(self.train.labels.dtype)
-            found = score_features(X, self.train.labels, X_val, labels, **common)
-        else:
-            found = score(self.network(), *self.samples(), projection=self._projection, **common)
-        classes = None if self.classes is None else self.classes.tolist()
-        return replace(found, labels=self.train.labels, settings={**found.settings, "classes": classes})
-
-    @property
-    def _projection(self) -> Any:
-        from uniqueinfo.jacobian import Factorized
-
-        return None if self.job.projection is None else Factorized(self.job.projection)
-
-    def _head(self) -> tuple[Linearization, Probe]:
-        from uniqueinfo.linearization.linearization import Linearization
-        from uniqueinfo.samples.encoding import Encoding
-
-        assert self.train.labels is not None
-        encoding = Encoding.infer(self.train.labels, None)
-        X, X_val = (_with_ones(data.inputs) for data in (self.train, self.val))
-        targets = encoding.encode("train", self.train.labels)
-        found = Linearization.from_features(X, targets, sketch=self.job.sketch, device=self.job.device)
-        if self.val.labels is None:
-            return found, found.probe(X_val)
-        labels = self.val.labels.astype(self.train.labels.dtype)
-        return found, found.probe(X_val, encoding.encode("val", labels))
-
-    def _network(self, run: Run) -> tuple[Linearization, Probe]:
-        from uniqueinfo.scoring.network import linearize
-
-        train, val = self.samples()
-        found = linearize(
-            self.network(),
-            train,
-            val,
-            projection=self._projection,
+    def execution(self, out: Path) -> Execution:
+        """Where the job is to run."""
+        return Execution(
             sketch=self.job.sketch,
             memory=self.job.memory,
-            folder=run.shards,
             device=self.job.device,
+            engine=as_engine(self.job.engine, self.job.scheduler),
+            out=out,
         )
-        if self.job.training != "auto":
-            found.train(self.job.training)  # a rate that diverges is refused before the pass over the validation data
-        return found, found.validation
+
+    def problem(self, execution: Execution) -> Problem:
+        """What is to be scored, in the library's words."""
+        if self.job.model.linear:
+            X, X_val = (_features(data.inputs) for data in (self.train, self.val))
+            labels = self.val.labels
+            if labels is not None and self.train.labels is not None:
+                labels = labels.astype(self.train.labels.dtype)
+            sources = GivenFeatures(X, self.train.labels, X_val, labels).sources(True, self.job.device)
+            problem = feature_problem(sources, self.job.training, execution)
+        else:
+            network = Network(self.network(), *self.samples(), projection=self._projection)
+            problem, _ = network_problem(network, self.job.training, execution)
+        names = named(self.train.ids, self._columns(), len(self.train))
+        classes = None if self.classes is None else self.classes.tolist()
+        return replace(
+            problem,
+            effects=_EFFECTS,
+            names=replace(names, labels=self.train.labels),
+            settings={**problem.settings, "classes": classes},
+        )
+
+    def score(self, run: Run) -> Scores:
+        """Compute, and leave the scores in the run folder; what is done so far lies there."""
+        started = time.perf_counter()
+        execution = self.execution(run.path)
+        scores = score_problem(self.problem(execution), execution, run.folder)
+        run.told(notes=self.notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
+        return replace(run.scores(), source=scores.source)
+
+    @property
+    def _projection(self) -> Asked:
+        asked = self.job.projection
+        return Factorized(asked) if isinstance(asked, int) else asked
 
     def _columns(self) -> Any:
         """The user's own columns; one named like a measure says that it was given."""
@@ -202,14 +192,40 @@ def shape(inputs: Any) -> tuple[int, ...]:
     return tuple(inputs.shape[1:])
 
 
+def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]:
+    """Columns of tables as numbers, or texts as tokens; other inputs are numbers already."""
+    if not hasattr(train.inputs, "iloc"):
+        return train, val
+    if job.model.reads_text:
+        return _tokenized(job, train, val)
+    encoding = TableEncoding.fit(train.inputs, text=job.reading.text, embed=job.reading.embed)
+    return (
+        replace(train, inputs=encoding(job.train, train.inputs)),
+        replace(val, inputs=encoding(where, val.inputs)),
+    )
+
+
+def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:
+    text = job.reading.text or str(train.inputs.columns[0])
+    if text not in val.inputs or (job.reading.text is None and len(train.inputs.columns) > 1):
+        raise InputError(f"--model {job.model.name}: reads one column of texts; name it with --text")
+    texts = [*train.inputs[text].astype(str), *val.inputs[text].astype(str)]
+    tokens = job.model.tokens(texts)  # together, so that both are padded to one length
+    n = len(train)
+    return (
+        replace(train, inputs={name: array[:n] for name, array in tokens.items()}),
+        replace(val, inputs={name: array[n:] for name, array in tokens.items()}),
+    )
+
+
 def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.resolve())
 
 
-def _with_ones(inputs: Any) -> NDArray[Any]:
-    """Features, one row per sample, with a column of ones for the intercept."""
+def _features(inputs: Any) -> NDArray[Any]:
+    """Numbers, one row per sample."""
     rows = inputs if isinstance(inputs, np.ndarray) else np.stack(list(_each(inputs)))
-    return np.column_stack([rows.reshape(len(rows), -1), np.ones(len(rows), dtype=rows.dtype)])
+    return rows.reshape(len(rows), -1)
 
 
 def _each(inputs: Sequence[Any]) -> Iterator[Any]:

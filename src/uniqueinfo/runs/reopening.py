@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
 
+from uniqueinfo.applications.validate import Validation, validate
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
+from uniqueinfo.runs.prepared import Prepared, prepare
+from uniqueinfo.scores.folder import load_table
+from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.driver import reopened
 from uniqueinfo.training import Training
 
-if TYPE_CHECKING:
-    from uniqueinfo.applications.validate import Validation
-    from uniqueinfo.runs.prepared import Prepared
-    from uniqueinfo.scores.table import Scores
+
+def load(folder: str | Path) -> Scores:
+    """Scores saved before, or those of a run folder, which come back to their network when a question needs it."""
+    table = load_table(folder)
+    run = Run.find(Path(folder))
+    return scores_of(run) if run.asked else table
 
 
-def revive(run: Run, settings: Mapping[str, Any]) -> Origin:
-    """Linearize and train again as the run did; Jacobian rows that lie in its folder are not computed again."""
-    linearization, probe = _prepared(run).linearized(run)
-    return Origin(linearization.train(Training.from_settings(settings["training"])), probe)
+def scores_of(run: Run) -> Scores:
+    """The scores of a run of the command line, with the way back to its network."""
+    found = run.scores()
+    return replace(found, source=lambda: _origin(run, Training.from_settings(found.settings["training"])))
 
 
 def validated(run: Run, scores: Scores, *, samples: int, seed: int) -> Validation:
     """Train the run's network again without a few samples; stopped, it is gone on with."""
-    from uniqueinfo.applications.validate import validate
-
-    prepared = _prepared(run)
+    prepared = again(run)
     if prepared.job.model.linear:
-        raise InputError(f"{run.folder}: a linear model is its own linearization, so its scores are exact already")
+        raise InputError(f"{run.path}: a linear model is its own linearization, so its scores are exact already")
     train, val = prepared.samples()
-    folder = run.folder / "retraining" / f"{samples}-{seed}"
+    folder = run.path / "retraining" / f"{samples}-{seed}"
     return validate(prepared.network(), train, val, samples=samples, seed=seed, scores=scores, folder=folder)
 
 
-def _prepared(run: Run) -> Prepared:
+def again(run: Run) -> Prepared:
     """The job of a run with its data, if that is still what it was."""
-    prepared = Job.from_record(run.record).with_model(run.record).prepare()
-    changed = [name for name, digest in prepared.record()["data"].items() if run.record["data"].get(name) != digest]
+    record = run.record
+    prepared = prepare(Job.from_record(record).with_model(record))
+    now = prepared.fingerprints()
+    changed = [name for name, digest in now.items() if record["data"].get(name) != digest]
     if changed:
         raise InputError(
-            f"{run.folder}: its {' and '.join(changed)} files have changed since it was scored; score again into "
+            f"{run.path}: its {' and '.join(changed)} files have changed since it was scored; score again into "
             "another folder"
         )
     return prepared
+
+
+def _origin(run: Run, training: Training) -> Origin:
+    """Linearize and train again as the run did; rows or kernels that lie in its folder are not computed again."""
+    prepared = again(run)
+    return reopened(prepared.problem(prepared.execution(run.path)), run.folder.work, training)

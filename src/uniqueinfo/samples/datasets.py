@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, default_collate
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.types import Labels
 
 Inputs: TypeAlias = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
-Labels: TypeAlias = NDArray[Any] | None
 Array: TypeAlias = NDArray[Any] | Tensor
 
 LABEL_COLUMNS = ("label", "labels", "y")

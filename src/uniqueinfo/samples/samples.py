@@ -13,12 +13,12 @@ from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.datasets import (
     Array,
     Arrays,
     Inputs,
     Items,
-    Labels,
     as_labels,
     from_loader,
     is_hugging_face,
@@ -27,6 +27,8 @@ from uniqueinfo.samples.datasets import (
     same_randomness,
     split,
 )
+from uniqueinfo.samples.targets import as_targets
+from uniqueinfo.types import Labels
 
 _CHUNK = 256  # samples read at once where no memory budget is known
 _ASKED_TWICE = 16  # a flip with even odds goes unnoticed once in 2¹⁶ data sets
@@ -72,9 +74,9 @@ class Samples:
             for name, leaf in leaves(inputs).items():
                 if len(leaf) != len(chosen):
                     raise InputError(f"{name}: {len(leaf)} in a batch of {len(chosen)} samples")
-                _check_finite(name, leaf, ids)
+                check_finite(name, leaf, ids)
             if labels is not None:
-                _check_finite("the target", torch.from_numpy(labels), ids)
+                check_finite("the target", labels, ids)
             yield Batch(map_leaves(inputs, self._place), labels)
 
     def read(self, indices: Sequence[int]) -> Batch:
@@ -148,66 +150,6 @@ def as_samples(
     return samples
 
 
-def as_targets(labels: ArrayLike, outputs: int, ids: Sequence[object] | None = None) -> NDArray[np.float64]:
-    """Targets (n, outputs): integer labels are classes, floats are regression; `ids` name samples in errors.
-
-    >>> as_targets([0.5, -2.0], outputs=1).tolist()
-    [[0.5], [-2.0]]
-    """
-    labels = np.asarray(labels)
-    if labels.dtype.kind in "bui":
-        return one_hot(labels, outputs, ids)
-    if labels.dtype.kind != "f":
-        raise InputError(f"labels are {labels.dtype}: give integers for classes or floats for regression")
-    columns = labels.reshape(len(labels), -1)
-    if columns.shape[1] != outputs:
-        raise InputError(
-            f"float targets of shape {labels.shape} do not fit a network of {outputs} outputs: "
-            f"give ({len(labels)}, {outputs}) floats for regression, or integers for classes"
-        )
-    finite = np.isfinite(columns).all(axis=1)
-    if not finite.all():
-        first = int(np.argmin(finite))
-        raise InputError(f"the target of sample {_name(first, ids)} is not finite: mend it or leave it out")
-    return columns.astype(np.float64)
-
-
-def one_hot(labels: ArrayLike, outputs: int, ids: Sequence[object] | None = None) -> NDArray[np.float64]:
-    """Class c of `outputs` → 1 in column c, 0 elsewhere; with one output, class 0 or 1 itself.
-
-    >>> one_hot([2, 0], outputs=3).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    >>> one_hot([1, 0], outputs=1).tolist()
-    [[1.0], [0.0]]
-    """
-    labels = np.asarray(labels)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1 or labels.dtype.kind not in "bui":
-        raise InputError(
-            f"class labels must be one integer for each sample, not {labels.dtype} of shape {labels.shape}; "
-            "give targets of several columns as floats"
-        )
-    classes = max(outputs, 2)
-    outside = (labels < 0) | (labels >= classes)
-    if outside.any():
-        first = int(np.argmax(outside))
-        held = "one output holds the classes 0 and 1" if outputs == 1 else f"the network has {outputs} outputs"
-        raise InputError(
-            f"label {labels[first]} of sample {_name(first, ids)} is outside 0…{classes - 1}: {held}. "
-            "Number the classes from 0, or give floats for regression"
-        )
-    if outputs == 1:
-        return labels.astype(np.float64)[:, None]
-    targets = np.zeros((len(labels), outputs))
-    targets[np.arange(len(labels)), labels.astype(np.intp)] = 1.0
-    return targets
-
-
-def _name(position: int, ids: Sequence[object] | None) -> object:
-    return position if ids is None else ids[position]
-
-
 def _source(data: Any) -> Arrays | Items:
     if isinstance(data, DataLoader):
         return from_loader(data)
@@ -246,12 +188,6 @@ def _as_array(name: str, data: Any) -> Array:
 
 def _is_array(data: Any) -> bool:
     return isinstance(data, Tensor) or hasattr(data, "__array__")
-
-
-def _check_finite(name: str, leaf: Tensor, ids: NDArray[Any]) -> None:
-    if leaf.is_floating_point() and not (finite := leaf.isfinite()).all():
-        first = int((~finite).reshape(len(leaf), -1).any(dim=1).int().argmax())
-        raise InputError(f"{name} of sample {ids[first]} is not finite: mend it or leave it out")
 
 
 def _check_repeatable(samples: Samples) -> None:

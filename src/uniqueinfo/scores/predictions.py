@@ -6,17 +6,34 @@ the simplex is read as probabilities, and the margin stays on the outputs' own s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.types import Floats
+from uniqueinfo.types import Floats, Indices, Labels
 
-if TYPE_CHECKING:
-    from uniqueinfo.scores.table import Scores
+
+class HasOutputs(Protocol):
+    """What predictions are read from: the scores of a training."""
+
+    @property
+    def labels(self) -> Labels:
+        """As the user gave them."""
+
+    @property
+    def loo_outputs(self) -> Floats:
+        """Each sample's output after training without it, (n, outputs)."""
+
+    @property
+    def targets(self) -> Floats:
+        """What the outputs were trained towards, (n, outputs)."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Which name the classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,25 +55,30 @@ class Predictions:
         return found
 
     @classmethod
-    def of(cls, scores: Scores) -> Predictions | None:
+    def of(cls, scores: HasOutputs) -> Predictions | None:
         """None where the targets are no classes: regression, or outputs that were mixed.
 
-        >>> from uniqueinfo.scores.table import Scores
-        >>> scores = Scores(weight=np.ones(2), functional=None, value=None, loo_outputs=np.array([[0.9], [0.8]]),
-        ...                 outputs=np.zeros((2, 1)), targets=np.array([[0.0], [1.0]]), labels=np.array([0, 1]))
+        >>> from uniqueinfo.scores.table import HeldScores
+        >>> scores = HeldScores(weight=np.ones(2), loo_outputs=np.array([[0.9], [0.8]]), outputs=np.zeros((2, 1)),
+        ...                     targets=np.array([[0.0], [1.0]]), labels=np.array([0, 1]))
         >>> found = Predictions.of(scores)
         >>> found.predicted, found.margin
         (array([1, 1]), array([-0.8,  0.6]))
         """
         if scores.labels is None or scores.labels.dtype.kind == "f" or not _is_one_hot(scores.targets):
             return None
-        outputs, targets = _one_per_class(scores.loo_outputs), _one_per_class(scores.targets)
-        given = targets.argmax(axis=1)
+        outputs, given = one_per_class(scores.loo_outputs), class_numbers(scores.targets)
         own = np.take_along_axis(outputs, given[:, None], axis=1)[:, 0]
         others = outputs.copy()
         np.put_along_axis(others, given[:, None], -np.inf, axis=1)
         names = _names(scores.settings.get("classes"), outputs.shape[1])
-        return cls(names, given, outputs.argmax(axis=1), on_simplex(outputs), own - others.max(axis=1))
+        return cls(
+            names,
+            given,
+            outputs.argmax(axis=1),
+            probability=on_simplex(outputs),
+            margin=own - others.max(axis=1),
+        )
 
 
 def on_simplex(points: Floats) -> Floats:
@@ -74,9 +96,35 @@ def on_simplex(points: Floats) -> Floats:
     return found
 
 
-def _one_per_class(outputs: Floats) -> Floats:
-    """Two classes that share one output, as two: 1 − f and f."""
+def one_per_class(outputs: Floats) -> Floats:
+    """Outputs (n, classes); two classes that share one output f count as two: 1 − f and f."""
     return np.column_stack([1 - outputs, outputs]) if outputs.shape[1] == 1 else outputs
+
+
+def class_numbers(outputs: Floats) -> Indices:
+    """The class that each row of outputs, or of targets, says.
+
+    >>> class_numbers(np.array([[0.2], [0.7]])), class_numbers(np.array([[0.1, 0.0, 0.8]]))
+    (array([0, 1]), array([2]))
+    """
+    found: Indices = one_per_class(outputs).argmax(axis=1)
+    return found
+
+
+def targets_of(numbers: Indices, outputs: int) -> Floats:
+    """What outputs are trained towards for these classes: `class_numbers` the other way round.
+
+    >>> targets_of(np.array([0, 1]), 1).tolist(), targets_of(np.array([2]), 3).tolist()
+    ([[0.0], [1.0]], [[0.0, 0.0, 1.0]])
+    """
+    return numbers[:, None].astype(np.float64) if outputs == 1 else np.eye(outputs)[numbers]
+
+
+def in_words(targets: Floats, classes: Predictions | None) -> Any:
+    """Rows of targets as a column for people: names of classes, or the numbers themselves where there are none."""
+    if classes is not None:
+        return np.array(classes.names, dtype=object)[class_numbers(targets)]
+    return targets[:, 0] if targets.shape[1] == 1 else list(targets)
 
 
 def _is_one_hot(targets: Floats) -> bool:

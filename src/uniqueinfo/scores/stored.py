@@ -3,90 +3,111 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.dataset as ds
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.scores.table import MATRICES, MEASURES, Scores, labels_of, matrix_of
+from uniqueinfo.information.effects import Effects
+from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.scores.table import EFFECTS, ERRORS, MATRICES, MEASURES, Scores
+from uniqueinfo.types import Floats, Labels
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class StoredScores(Scores):
-    """The scores of a run that streams; the same names as of `Scores`, each read on first use and then held.
+    """The scores of a run folder; the same names as of any `Scores`, each read on first use and then held.
 
     `batches` goes through all of them without holding more than a partition.
     """
 
-    path: Path
+    parts: tuple[Path, ...]
+    """Parquet files, in the order of the samples."""
+    settings: Mapping[str, Any]
+    source: Callable[[], Origin] | None = None
 
-    @classmethod
-    def of(cls, path: Path) -> StoredScores:
-        """The folder of Parquet files."""
+    @cached_property
+    def _schema(self) -> pa.Schema:
         try:
-            marks = {key.decode(): value.decode() for key, value in ds.dataset(path).schema.metadata.items()}
-            settings, own = json.loads(marks["uniqueinfo"]), json.loads(marks["uniqueinfo_columns"])
-        except (OSError, KeyError, AttributeError, ValueError) as broken:
-            raise InputError(f"{path}: is not a table of scores, or is damaged ({broken})") from broken
-        found = cls.__new__(cls)  # the fields come when they are asked for
-        vars(found).update(path=path, settings=settings, _own=own)
-        return found
+            return pq.read_schema(self.parts[0])
+        except (OSError, pa.ArrowInvalid) as broken:
+            raise InputError(f"{self.parts[0]}: is not a table of scores, or is damaged ({broken})") from broken
 
     def __len__(self) -> int:
-        return int(self.settings["samples"])
+        return sum(int(pq.read_metadata(part).num_rows) for part in self.parts)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in (*MEASURES, *MATRICES):
+        """A part of the scores on its first use; from then on it is held."""
+        read = _READ.get(name)
+        if read is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        vars(self)[name] = self._matrix(name) if name in MATRICES else self._numbers(name)
-        return vars(self)[name]
-
-    @cached_property
-    def labels(self) -> NDArray[Any] | None:
-        """The labels, if there are any."""
-        return labels_of(self._frame(["label"])["label"]) if "label" in self._names else None
-
-    @cached_property
-    def ids(self) -> NDArray[Any]:
-        """The names of the samples."""
-        return self._frame(["id"])["id"].to_numpy()
-
-    @cached_property
-    def columns(self) -> pd.DataFrame | None:
-        """The user's own columns."""
-        return self._frame(self._own) if self._own else None
-
-    @cached_property
-    def loo_loss(self) -> NDArray[np.float64]:
-        """½‖f₋ᵢ(xᵢ) − yᵢ‖², as it was written."""
-        found = self._numbers("loo_loss") if "path" in vars(self) else None  # `replace` leaves a copy in memory
-        return super().loo_loss if found is None else found
+        found = vars(self)[name] = read(self, name)
+        return found
 
     def batches(self) -> Iterator[pd.DataFrame]:
         """The table, partition after partition."""
-        if "path" not in vars(self):
-            yield self.frame()
-            return
-        names = [name for name in self._names if name not in MATRICES]
-        for file in sorted(self.path.glob("*.parquet")):
-            yield pq.read_table(file, columns=names).to_pandas()
+        names = [name for name in self._schema.names if name not in (*MATRICES, *EFFECTS.values())]
+        for part in self.parts:
+            yield pq.read_table(part, columns=names).to_pandas()
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return list(ds.dataset(self.path).schema.names)
-
-    def _numbers(self, name: str) -> NDArray[np.float64] | None:
-        return self._frame([name])[name].to_numpy() if name in self._names else None
+    def _column(self, name: str) -> Floats | None:
+        """A column of numbers, if it is there."""
+        return self._frame([name])[name].to_numpy() if name in self._schema.names else None
 
     def _matrix(self, name: str) -> NDArray[Any]:
-        return matrix_of(pq.read_table(self.path, columns=[name]), name)
+        """A column of lists of one length."""
+        column = self._read([name])[name].combine_chunks()
+        found: NDArray[Any] = column.flatten().to_numpy().reshape(len(column), -1)
+        return found
+
+    def _labels(self, _: str) -> Labels:
+        """Single labels, or rows of targets."""
+        if "label" not in self._schema.names:
+            return None
+        column = self._frame(["label"])["label"]
+        return np.stack(column.to_list()) if isinstance(column.iloc[0], np.ndarray) else column.to_numpy()
+
+    def _ids(self, _: str) -> NDArray[Any]:
+        """Counted ones too."""
+        return self._frame(["id"])["id"].to_numpy()
+
+    def _own(self, _: str) -> pd.DataFrame | None:
+        """The user's own columns."""
+        own = json.loads((self._schema.metadata or {}).get(b"uniqueinfo_columns", b"[]"))
+        return self._frame(own) if own else None
+
+    def _effects(self, _: str) -> Effects | None:
+        if EFFECTS["change"] not in self._schema.names:
+            return None
+        return Effects(**{part: self._matrix(name) for part, name in EFFECTS.items()})
+
+    def _errors(self, _: str) -> Mapping[str, Floats] | None:
+        found = {name: self._column(column) for column, name in ERRORS.items() if column in self._schema.names}
+        return {name: error for name, error in found.items() if error is not None} or None
 
     def _frame(self, names: list[str]) -> pd.DataFrame:
-        found: pd.DataFrame = pq.read_table(self.path, columns=names).to_pandas()
+        found: pd.DataFrame = self._read(names).to_pandas()
         return found
+
+    def _read(self, names: list[str]) -> pa.Table:
+        return pa.concat_tables([pq.read_table(part, columns=names) for part in self.parts])
+
+
+_READ: Mapping[str, Callable[[StoredScores, str], Any]] = {
+    **dict.fromkeys((*MEASURES, "loo_loss"), StoredScores._column),
+    **dict.fromkeys(MATRICES, StoredScores._matrix),
+    "labels": StoredScores._labels,
+    "ids": StoredScores._ids,
+    "columns": StoredScores._own,
+    "effects": StoredScores._effects,
+    "errors": StoredScores._errors,
+}
+"""How each part of the scores is read."""

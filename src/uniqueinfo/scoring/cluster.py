@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.scoring.engine import Session, Task
-from uniqueinfo.scoring.sources import Piece, Sources
-from uniqueinfo.scoring.sums import Sums, sum_of
-from uniqueinfo.scoring.tree import tree
+from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
+from uniqueinfo.spectrum.sums import Sums, tree
 
 Result = TypeVar("Result")
 

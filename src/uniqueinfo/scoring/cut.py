@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
-from uniqueinfo.scoring.sources import Source
 from uniqueinfo.spectrum.rows import CHUNK_BYTES
 
 _SQUARES = 12  # D × D matrices held at once, at most: sums on their way up the tree, eigenvectors and their workspace
-_PARTS = 4  # what a partition takes, in its own size: as read, in float64, in the eigenbasis, and what comes of it
+_COPIES = 4  # of a partition held at once: as read, in float64, in the eigenbasis, and what comes of it
 _WHOLE = 2 * CHUNK_BYTES  # of a partition: from here on larger ones gain nothing
-_LEAST = CHUNK_BYTES // 4  # below this, smaller ones lose: sums are sent about
+_LEAST = CHUNK_BYTES // 4  # of a partition: smaller ones lose, as their sums are sent about
 _MANY = 32  # partitions, if there is enough to fill them: so that workers end at about the same time
 
 
-def partition(source: Source, memory: int) -> int:
-    """Samples in a partition."""
-    fixed = 8 * _SQUARES * source.width**2 + 8 * CHUNK_BYTES
-    room = memory - fixed
+def partition(source: Source, memory: int | None) -> int:
+    """Samples in a partition of a problem whose rows are summed up; `memory` where a budget was named."""
+    assert source.width is not None
+    if source.piece is not None:
+        return source.piece
+    square = 8 * source.width**2
     each = 8 * source.per_sample * (source.width + 8 * source.columns)
-    if room < _PARTS * each:
-        raise InputError(
-            f"memory: {as_text(memory)} do not hold matrices of {source.width:,} × {source.width:,}, which take about "
-            f"{as_text(fixed)}; allow more, or project on fewer columns"
-        )
-    largest = min(room // _PARTS, _WHOLE) // each
+    whole = max(_WHOLE, square // 4)  # of wide rows more: adding their squares must not cost more than taking them
+    if memory is not None:
+        fixed = _SQUARES * square + 8 * CHUNK_BYTES
+        room = memory - fixed
+        if room < _COPIES * each:
+            raise InputError(
+                f"memory: {as_text(memory)} do not hold matrices of {source.width:,} × {source.width:,}, which take "
+                f"about {as_text(fixed)}; allow more, or project on fewer columns"
+            )
+        whole = min(whole, room // _COPIES)
     even = max(_LEAST // each, -(-source.samples // _MANY))
-    return int(max(1, min(source.samples, largest, even)))
+    return int(max(1, min(source.samples, whole // each, even)))
 
 
 def slices(samples: int, size: int) -> list[slice]:

@@ -7,10 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from uniqueinfo.errors import InputError
-from uniqueinfo.scoring.sources import Piece, Sources
-from uniqueinfo.scoring.sums import Sums, sum_of
-from uniqueinfo.scoring.tree import tree
+from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
+from uniqueinfo.spectrum.sums import Sums, tree
 
 Result = TypeVar("Result")
 
@@ -42,36 +40,21 @@ class LocalEngine:
 
     def open(self, sources: Sources) -> AbstractContextManager[Session]:
         """Nothing to make ready."""
-        return nullcontext(_Here(sources))
+        return nullcontext(Here(sources))
 
 
 @dataclass(frozen=True, eq=False)
-class _Here:
+class Here:
+    """A session of this process."""
+
     sources: Sources
 
     def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
+        """See `Session`."""
         for number, pieces in groups.items():
             yield number, tree(pieces, lambda piece: sum_of(self.sources, piece), Sums.__add__)
 
     def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
+        """See `Session`."""
         for number, piece in pieces.items():
             yield number, task(self.sources, shared, piece)
-
-
-def as_engine(engine: Engine | str | None, scheduler: str | None = None) -> Engine:
-    """An engine by its name, `"local"` or `"dask"`; None is this process.
-
-    >>> as_engine("local")
-    LocalEngine()
-    """
-    from uniqueinfo.scoring.cluster import DaskEngine
-
-    if engine == "dask":
-        return DaskEngine(scheduler)
-    if scheduler is not None:
-        raise InputError(f'scheduler: only the engine "dask" has one, and the engine here is {engine!r}')
-    if engine is None or engine == "local":
-        return LocalEngine()
-    if isinstance(engine, Engine) and not isinstance(engine, str):
-        return engine
-    raise InputError(f'engine: expected "local", "dask" or an engine, got {engine!r}')

@@ -1,106 +1,69 @@
-"""Where partitions are read from: features and their labels, or Jacobian rows and their residuals.
-
-A source can be sent to other processes, and gives the same part again whenever it is asked.
-"""
+"""Sources made of arrays: features and their labels, Jacobian rows and their residuals, or a linearization."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
-from uniqueinfo.samples.encoding import Encoding
-from uniqueinfo.samples.stored import Index
-from uniqueinfo.spectrum.rows import Rows, RowSource
-
-Name = Literal["train", "val"]
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some samples, read."""
-
-    rows: Tensor
-    """(samples, per_sample, width)."""
-    initial: Tensor
-    """Outputs at the start, (samples, per_sample, columns)."""
-    targets: Tensor | None
-    """Of the same shape."""
-    labels: NDArray[Any] | None
-
-
-class Source(Protocol):
-    """Samples by their numbers."""
-
-    @property
-    def samples(self) -> int:
-        """How many there are."""
-
-    @property
-    def per_sample(self) -> int:
-        """Rows of one sample."""
-
-    @property
-    def width(self) -> int:
-        """D: columns of a row."""
-
-    @property
-    def columns(self) -> int:
-        """Outputs that share a row."""
-
-    def read(self, index: Index) -> Part:
-        """Some of the samples."""
-
-    def digest(self, part: slice) -> str:
-        """SHA-256 of what these samples are made from."""
-
-    def identity(self) -> dict[str, Any]:
-        """What else the rows depend on."""
+from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.linearization.source import Chunk, Source
+from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.targets import Encoding
+from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.spectrum.rows import Rows, RowSource, WithOnes
+from uniqueinfo.types import Index, Labels
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureSource:
+class FeatureSource(Source):
     """Features (n, p) and labels (n,) of a linear head."""
 
     X: RowSource
     y: Any
     encoding: Encoding
     outputs: int
+    intercept: bool
     name: str = "X"
-    device: str | None = None
+    label: str = "y"
+    place: torch.device | None = None
+
+    head = True
+    per_sample = 1
 
     @property
     def samples(self) -> int:
         """How many there are."""
         return int(self.X.shape[0])
 
-    per_sample = 1
-
     @property
     def width(self) -> int:
-        """Features."""
-        return int(self.X.shape[1])
+        """Features, and one for the intercept."""
+        return int(self.X.shape[1]) + self.intercept
 
     @property
     def columns(self) -> int:
         """Outputs: they share their features."""
         return self.outputs
 
-    def read(self, index: Index) -> Part:
+    def read(self, index: Index, *, rows: bool = True) -> Chunk:
         """Some of the samples."""
-        rows = _rows(self.name, self.X, index, self.device)
-        start = rows.new_zeros(()).expand(len(rows), 1, self.outputs)
-        if self.y is None:
-            return Part(rows, start, None, None)
-        labels = np.asarray(self.y[index])
-        wanted = self.encoding.encode(f"labels of {self.name}, counted from {_first(index)}", labels)
-        return Part(rows, start, _tensor("y", wanted, index, rows)[:, None], labels)
+        found = None
+        if rows:
+            source = WithOnes(self.X) if self.intercept else self.X
+            found = Rows(source, self.device)[index]
+            _check(self.name, found, index)
+        labels = None if self.y is None else _plain(self.y[index])
+        start = torch.zeros((), dtype=torch.float64, device=self.device).expand(_count(index, self), 1, self.outputs)
+        if labels is None:
+            return Chunk(found, start, None, None)
+        wanted = self.encoding.encode(self.label, labels, np.arange(self.samples)[index].tolist())
+        return Chunk(found, start, _tensor(self.label, wanted, index, self.device)[:, None], labels)
 
     def digest(self, part: slice) -> str:
         """Of features and labels."""
@@ -109,18 +72,27 @@ class FeatureSource:
     def identity(self) -> dict[str, Any]:
         """The classes."""
         classes = self.encoding.classes
-        return {"kind": "features", "classes": None if classes is None else classes.tolist()}
+        named = None if classes is None else classes.tolist()
+        return {"kind": "features", "classes": named, "intercept": self.intercept}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the features lie, or were told to."""
+        home = self.X.device if isinstance(self.X, Tensor) else torch.device("cpu")
+        return self.place or home
 
 
 @dataclass(frozen=True, eq=False)
-class JacobianSource:
+class JacobianSource(Source):
     """Rows (n, k, D), residuals (n, k) and, where known, initial outputs (n, k)."""
 
     J: RowSource
     residual: Any
     initial: Any = None
     name: str = "J"
-    device: str | None = None
+    place: torch.device | None = None
+
+    columns = 1
 
     @property
     def samples(self) -> int:
@@ -137,17 +109,20 @@ class JacobianSource:
         """Parameters."""
         return int(self.J.shape[2])
 
-    columns = 1
-
-    def read(self, index: Index) -> Part:
+    def read(self, index: Index, *, rows: bool = True) -> Chunk:
         """Some of the samples."""
-        rows = _rows(self.name, self.J, index, self.device)
-        start = rows.new_zeros(()).expand(*rows.shape[:2], 1)
+        found = None
+        if rows:
+            found = Rows(self.J, self.device)[index]
+            _check(self.name, found, index)
+        zero = torch.zeros((), dtype=torch.float64, device=self.device)
+        start = zero.expand(_count(index, self), self.per_sample, 1)
         if self.initial is not None:
-            start = _tensor("initial", self.initial[index], index, rows)[..., None]
+            start = _tensor("initial", self.initial[index], index, self.device)[..., None]
         if self.residual is None:
-            return Part(rows, start, None, None)
-        return Part(rows, start, start + _tensor("residual", self.residual[index], index, rows)[..., None], None)
+            return Chunk(found, start, None, None)
+        difference = _tensor("residual", self.residual[index], index, self.device)[..., None]
+        return Chunk(found, start, start + difference, None, difference)
 
     def digest(self, part: slice) -> str:
         """Of rows, residuals and initial outputs."""
@@ -157,67 +132,104 @@ class JacobianSource:
         """Nothing else."""
         return {"kind": "jacobian"}
 
-
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """Training samples and, if there are any, validation samples: what an engine is given to work on."""
-
-    train: Source
-    val: Source | None = None
-
-    def of(self, piece: Piece) -> Source:
-        """The one that a piece is of."""
-        source = self.train if piece.name == "train" else self.val
-        assert source is not None
-        return source
-
-    def read(self, piece: Piece) -> Part:
-        """The samples of a piece."""
-        return self.of(piece).read(piece.index)
+    @property
+    def device(self) -> torch.device:
+        """Where the rows lie, or were told to."""
+        home = self.J.device if isinstance(self.J, Tensor) else torch.device("cpu")
+        return self.place or home
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """Some of the training, or of the validation, samples."""
+class LinearizedSource(Source):
+    """The training samples of a linearization, or other samples it is looked at on."""
 
-    name: Name
-    index: Index
+    given: Rows | None
+    initial: Tensor
+    targets: Tensor | None
+    labels: Labels = None
+    residual: Tensor | None = None
 
-    def __len__(self) -> int:
-        return self.index.stop - self.index.start if isinstance(self.index, slice) else len(self.index)
+    @classmethod
+    def training(cls, linearization: Linearization, labels: Labels = None) -> LinearizedSource:
+        """The training samples."""
+        residual = linearization.residual
+        return cls(linearization.rows, linearization.initial, residual + linearization.initial, labels, residual)
+
+    @classmethod
+    def probed(cls, probe: Probe) -> LinearizedSource:
+        """Those of a probe."""
+        return cls(probe.rows, probe.initial, probe.targets)
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return len(self.initial)
+
+    @property
+    def per_sample(self) -> int:
+        """Rows of one sample."""
+        return int(self.initial.shape[1])
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the rows."""
+        return None if self.given is None else self.given.width
+
+    @property
+    def columns(self) -> int:
+        """Outputs that share a row."""
+        return int(self.initial.shape[2])
+
+    def read(self, index: Index, *, rows: bool = True) -> Chunk:
+        """Some of the samples."""
+        found = self.given[index] if rows and self.given is not None else None
+        wanted = None if self.targets is None else self.targets[index]
+        labels = None if self.labels is None else self.labels[index]
+        return Chunk(
+            found, self.initial[index], wanted, labels, None if self.residual is None else self.residual[index]
+        )
+
+    def rows(self) -> Rows:
+        """Those of the linearization."""
+        assert self.given is not None
+        return self.given
+
+    def digest(self, part: slice) -> str:
+        """Of all there is."""
+        chunk = self.read(part)
+        return _digest([chunk.rows, chunk.initial, chunk.targets])
+
+    def identity(self) -> dict[str, Any]:
+        """Nothing else."""
+        return {"kind": "linearization"}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the linearization lies."""
+        return self.initial.device
 
 
-def digest_of(sources: Sources, _: None, piece: Piece) -> str:
-    """A task: the digest of a piece."""
-    assert isinstance(piece.index, slice)
-    return sources.of(piece).digest(piece.index)
+def _count(index: Index, source: Source) -> int:
+    return len(range(*index.indices(source.samples))) if isinstance(index, slice) else len(index)
 
 
-def _rows(name: str, array: RowSource, index: Index, device: str | None) -> Tensor:
-    rows = Rows(array, torch.device(device or "cpu"))[index]
-    _check_finite(name, rows, index)
-    return rows
+def _check(name: str, values: Tensor, index: Index) -> None:
+    """Samples are called by their numbers."""
+    if isinstance(index, slice):
+        check_finite(name, values, None, int(index.start or 0))
+    else:
+        check_finite(name, values, index)
 
 
-def _tensor(name: str, values: Any, index: Index, like: Tensor) -> Tensor:
+def _tensor(name: str, values: Any, index: Index, device: torch.device) -> Tensor:
     found = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, dtype=np.float64))
-    found = found.detach().to(like.device, torch.float64)
-    _check_finite(name, found, index)
+    found = found.detach().to(device, torch.float64)
+    _check(name, found, index)
     return found
 
 
-def _check_finite(name: str, values: Tensor, index: Index) -> None:
-    if values.sum().isfinite():  # then all are, and a sum is quick
-        return
-    fine = values.isfinite().flatten(1).all(dim=1)
-    if not fine.all():
-        wrong = int((~fine).int().argmax())
-        sample = index.start + wrong if isinstance(index, slice) else int(index[wrong])
-        raise InputError(f"{name}: sample {sample} holds NaN or infinity; mend or drop it first")
-
-
-def _first(index: Index) -> int:
-    return int(index.start if isinstance(index, slice) else index[0])
+def _plain(values: Any) -> NDArray[Any]:
+    return values.detach().cpu().numpy() if isinstance(values, Tensor) else np.asarray(values)
 
 
 def _digest(arrays: list[Any]) -> str:
@@ -226,7 +238,7 @@ def _digest(arrays: list[Any]) -> str:
         if array is None:
             sha.update(b"none\n")
             continue
-        plain = array.detach().cpu().numpy() if isinstance(array, Tensor) else np.asarray(array)
+        plain = _plain(array)
         plain = np.ascontiguousarray(plain.astype(str) if plain.dtype.kind == "O" else plain)
         sha.update(f"{plain.dtype} {plain.shape}\n".encode())
         sha.update(plain.reshape(-1).view(np.uint8).data)

@@ -10,10 +10,10 @@ from uniqueinfo.errors import InputError
 Form = Literal["auto", "dual", "primal"]
 
 LARGEST = 20_000
-"""Rows of the largest matrix that is decomposed unasked: 10 GB and hours on two cores; twice as many take eight times
-as long."""
+"""Side of the largest matrix that is decomposed unless asked for: 10 GB and hours on two cores, and twice the side
+takes eight times as long."""
 DIRECTIONS = 2_000
-"""Of a sketch that nobody asked for."""
+"""Directions that a sketch keeps exactly where nobody said how many."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def choose(rows: int, width: int | None, form: Form = "auto", sketch: int | None
     """The cheapest form for this many rows (nk) and columns (D; None where there is only a kernel).
 
     >>> choose(1_000, 50_000)
-    Choice(form='dual', side=1000, why='1,000 rows (nk) and 50,000 columns (D): the fewer are the rows')
+    Choice(form='dual', side=1000, why='there are fewer rows (nk = 1,000) than columns (D = 50,000)')
     >>> choose(600_000, 30_000).form, choose(600_000, 30_000).side
     ('sketch', 2000)
     """
@@ -41,16 +41,17 @@ def choose(rows: int, width: int | None, form: Form = "auto", sketch: int | None
         return Choice("dual", rows, "only the kernel is known, not the rows it was made of")
     if form != "auto":
         return Choice(form, rows if form == "dual" else width, "asked for")
-    fewer, name = (rows, "rows") if rows <= width else (width, "columns")
-    sizes = f"{rows:,} rows (nk) and {width:,} columns (D)"
-    if fewer > LARGEST:
+    if min(rows, width) > LARGEST:
         return Choice(
             "sketch",
             DIRECTIONS,
-            f"{sizes}: both are more than {LARGEST:,}, so {DIRECTIONS:,} directions are kept exactly and the others "
-            'summed up; every score comes with an estimate of its error (form="primal" or "dual" is exact, for hours)',
+            f"rows (nk = {rows:,}) and columns (D = {width:,}) are both more than {LARGEST:,}, so {DIRECTIONS:,} "
+            "directions are kept exactly and one curvature stands for the others; every score comes with an estimate "
+            'of its error (form="primal" or "dual" is exact, and takes hours)',
         )
-    return Choice("dual" if rows <= width else "primal", fewer, f"{sizes}: the fewer are the {name}")
+    if rows <= width:
+        return Choice("dual", rows, f"there are fewer rows (nk = {rows:,}) than columns (D = {width:,})")
+    return Choice("primal", width, f"there are fewer columns (D = {width:,}) than rows (nk = {rows:,})")
 
 
 def _asked(rows: int, width: int | None, form: Form, sketch: int) -> Choice:

@@ -8,16 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.types import Index, Indices
 
 CHUNK_BYTES = 16 * 2**20  # of float64 at a time: larger blocks come new from the system every time, page by page
 
 
 class RowSource(Protocol):
-    """What rows can be read from: an array, a memory map, or a reader of shards on disk."""
+    """What rows can be read from: an array, a memory map, a reader of files, or a network asked when needed."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -42,22 +43,48 @@ class Rows:
     source: RowSource
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
+    @classmethod
+    def given(cls, name: str, source: Any, dims: tuple[str, ...], device: torch.device | str | None) -> Rows:
+        """From an array, a tensor or a reader of files, as a user hands it over; every value is looked at once.
+
+        >>> Rows.given("X", [[1.0, 2.0]], ("samples", "features"), None).width
+        2
+        """
+        if isinstance(source, list | tuple):
+            source = np.asarray(source)
+        shape = getattr(source, "shape", None)
+        if shape is None or len(shape) != len(dims):
+            found = f"shape {tuple(shape)}" if shape is not None else f"a {type(source).__name__}"
+            raise InputError(f"{name}: expected an array ({', '.join(dims)}), got {found}")
+        if 0 in shape:
+            raise InputError(f"{name}: is empty (shape {tuple(shape)}); it needs at least one of: {', '.join(dims)}")
+        if isinstance(source, np.ndarray) and source.dtype.kind not in "fiub":
+            raise InputError(f"{name}: expected numbers, got {source.dtype}")
+        home = source.device if isinstance(source, Tensor) else "cpu"
+        rows = cls(source, torch.device(device or home))
+        for part in rows.chunks():
+            found_rows = source[part]
+            check_finite(
+                name, found_rows if isinstance(found_rows, Tensor) else np.asarray(found_rows), None, part.start
+            )
+        return rows
+
     @property
     def samples(self) -> int:
         """How many samples there are."""
-        return self.source.shape[0]
+        return int(self.source.shape[0])
 
     @property
     def per_sample(self) -> int:
         """Rows per sample: the outputs of a network; one where outputs share their features."""
-        return self.source.shape[1] if len(self.source.shape) == 3 else 1
+        return int(self.source.shape[1]) if len(self.source.shape) == 3 else 1
 
     @property
     def width(self) -> int:
         """The number of columns."""
-        return self.source.shape[-1]
+        return int(self.source.shape[-1])
 
-    def __getitem__(self, index: slice | NDArray[np.intp]) -> Tensor:
+    def __getitem__(self, index: Index) -> Tensor:
         """The rows of these samples, (samples, per_sample, width)."""
         found = self.source[index]
         if isinstance(found, Tensor):
@@ -70,14 +97,48 @@ class Rows:
         """Slices of samples, each worth about CHUNK_BYTES."""
         return slices(self.samples, bytes_per_sample or 8 * self.per_sample * self.width)
 
-    def check_finite(self, name: str) -> None:
-        """Refuse NaN and infinity, naming the first sample that holds one."""
-        for part in self.chunks():
-            found = self.source[part]
-            fine = torch.isfinite(found) if isinstance(found, Tensor) else np.isfinite(found)
-            if not fine.all():
-                sample = part.start + int(fine.reshape(len(fine), -1).all(1).tolist().index(False))
-                raise InputError(f"{name}: sample {sample} holds NaN or infinity; mend or drop it first")
+    def take(self, samples: Indices) -> Rows:
+        """The rows of some samples, read when asked for."""
+        return Rows(_Taken(self.source, samples), self.device)
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """Some samples of a source of rows."""
+
+    source: RowSource
+    samples: Indices
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return len(self.samples), *self.source.shape[1:]
+
+    def __getitem__(self, index: Index) -> Any:
+        return self.source[self.samples[index]]
+
+
+@dataclass(frozen=True, eq=False)
+class WithOnes:
+    """Features (n, p) with one more column of ones: the input of an intercept.
+
+    >>> WithOnes(np.zeros((2, 1)))[:]
+    array([[0., 1.],
+           [0., 1.]])
+    """
+
+    source: RowSource
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One column more than the features have."""
+        return int(self.source.shape[0]), int(self.source.shape[1]) + 1
+
+    def __getitem__(self, index: Index) -> Any:
+        found = self.source[index]
+        if isinstance(found, Tensor):
+            return torch.cat([found, found.new_ones(len(found), 1)], dim=1)
+        plain = np.asarray(found)
+        return np.column_stack([plain, np.ones(len(plain), dtype=plain.dtype)])
 
 
 def slices(count: int, bytes_each: int) -> Iterator[slice]:

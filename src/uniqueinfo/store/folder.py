@@ -157,21 +157,22 @@ class OwnedFolder:
             return None
         try:
             with safe_open(path, framework="numpy") as file:
-                marks = file.metadata() or {}
+                marks = json.loads((file.metadata() or {}).get("marks", "{}"))
                 if marks.get("of") != of:
                     return None
                 names = [only] if only is not None else list(file.keys())
                 found = {each: file.get_tensor(each) for each in names}
         except SafetensorError:
             return None
-        whole = all(marks.get(f"sha256 {each}") == _digest(array) for each, array in found.items())
+        whole = all(marks["sha256"].get(each) == _digest(array) for each, array in found.items())
         return found if whole else None
 
     def write_arrays(self, name: str, arrays: Mapping[str, NDArray[Any]], of: str = "") -> None:
         """Keep arrays under a name, with a mark of what they were made from."""
         plain = {each: np.ascontiguousarray(array) for each, array in arrays.items()}
-        marks = {"of": of, **{f"sha256 {each}": _digest(array) for each, array in plain.items()}}
-        self.write_bytes(f"{name}.safetensors", save(plain, marks))
+        marks = {"of": of, "sha256": {each: _digest(array) for each, array in plain.items()}}
+        # As one text: safetensors writes several in any order, and the same arrays are to give the same bytes.
+        self.write_bytes(f"{name}.safetensors", save(plain, {"marks": json.dumps(marks, sort_keys=True)}))
 
     def remove(self, pattern: str) -> None:
         """Remove files and folders of this folder by a pattern."""

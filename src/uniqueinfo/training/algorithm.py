@@ -98,11 +98,9 @@ class Training(ABC):
         """Plain values that `from_settings` takes back."""
         return {"algorithm": type(self).__name__, **self._fields()}
 
+    @abstractmethod
     def words(self) -> str:
-        """The settings that matter, for people."""
-        told = self._fields().items()
-        numbers = [f"{name} {value:.6g}" for name, value in told if isinstance(value, int | float) and value]
-        return ", ".join([type(self).__name__, *numbers])
+        """The training as one would tell it."""
 
     def _fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -127,10 +125,8 @@ class Training(ABC):
         required = {field.name for field in fields(cls) if field.default is MISSING}  # type: ignore[arg-type]
         lacking = [option for option, name in cls.options.items() if name in required and option not in given]
         if lacking:
-            raise InputError(
-                f"--training {cls.name}: needs {' and '.join(f'--{option}' for option in lacking)}; without them "
-                "--training auto chooses for you"
-            )
+            flags = " and ".join(f"--{option.replace('_', '-')}" for option in lacking)
+            raise InputError(f"--training {cls.name}: needs {flags}; --training auto chooses for you")
         return cls(**{cls.options[option]: value for option, value in given.items()})
 
 

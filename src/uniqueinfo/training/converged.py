@@ -50,3 +50,7 @@ class Converged(Training):
     def filter(self, samples: int) -> Filter:
         """The filter of the minimum over this many samples."""
         return ConvergedFilter(per_sum(self.reduction, samples, 1.0, self.weight_decay)[1])
+
+    def words(self) -> str:
+        """With its decay."""
+        return "to convergence" + (f", weight decay {self.weight_decay:.3g}" if self.weight_decay else "")

@@ -157,6 +157,16 @@ class GradientDescent(Training):
         """The number of steps."""
         return float(self.steps)
 
+    def words(self) -> str:
+        """With what differs from plain descent.
+
+        >>> GradientDescent(lr=0.1, steps=1000, momentum=0.9).words()
+        '1,000 steps of gradient descent at rate 0.1, momentum 0.9'
+        """
+        also = [("momentum", self.momentum), ("weight decay", self.weight_decay)]
+        told = "".join(f", {name} {value:.3g}" for name, value in also if value)
+        return f"{self.steps:,} steps of gradient descent at rate {self.lr:.3g}{told}"
+
     def largest_stable_rate(self, largest: float, samples: int) -> float:
         """Descent contracts every direction while η(z + λ) < 2(1 + μ)."""
         rate, decay = per_sum(self.reduction, samples, 1.0, self.weight_decay)

@@ -63,6 +63,11 @@ class GradientFlow(Training):
         rate, decay = per_sum(self.reduction, samples, self.lr, self.weight_decay)
         return FlowFilter(rate * self.time, decay)
 
+    def words(self) -> str:
+        """With its time and rate."""
+        decay = f", weight decay {self.weight_decay:.3g}" if self.weight_decay else ""
+        return f"gradient flow for time {self.time:.4g} at rate {self.lr:.3g}{decay}"
+
     @property
     def length(self) -> float:
         """The time."""

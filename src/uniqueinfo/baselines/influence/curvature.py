@@ -18,7 +18,8 @@ from uniqueinfo.samples.datasets import Inputs, map_leaves
 from uniqueinfo.training import Reduction
 
 Kind = Literal["hessian", "gauss-newton"]
-_MOST_SAMPLES = 256  # in one pass: more brings no speed
+_MOST_SAMPLES = 256
+"""Samples in one pass at most; more bring no speed."""
 _Weights = dict[str, Tensor]
 
 

@@ -21,8 +21,10 @@ from uniqueinfo.progress import progress as bar
 from uniqueinfo.training import Reduction
 from uniqueinfo.types import Floats
 
-_WORKING = 2 << 30  # more brings no speed
-_COPIES = 6  # of the vectors, while they are solved for
+_WORKING = 2 << 30
+"""Bytes used at most; more bring no speed."""
+_COPIES = 6
+"""Copies of the vectors that solving holds at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,10 @@ def influence(
 def _chosen(samples: Iterable[int] | None, count: int) -> NDArray[np.intp]:
     chosen = np.arange(count) if samples is None else np.asarray(list(samples))
     if chosen.size == 0 or chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= count:
-        raise InputError(f"samples: expected positions between 0 and {count - 1}, got {chosen.tolist()}")
+        raise InputError(
+            f"samples: expected positions between 0 and {count - 1}, got {chosen.tolist()}; name samples "
+            "by their position in train"
+        )
     return chosen.astype(np.intp)
 
 

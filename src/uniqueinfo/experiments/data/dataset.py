@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
@@ -52,6 +53,10 @@ class Part(Generic[T]):
         if count >= len(self):
             return self
         return self.take(np.sort(np.random.default_rng(seed).choice(len(self), count, replace=False)))
+
+    def frame(self, columns: Mapping[str, Any]) -> pd.DataFrame:
+        """One row per sample: its name, then these columns; a single value stands in every row."""
+        return pd.DataFrame({"name": self.names, **columns})
 
     def relabelled(self, labels: Indices) -> Part[T]:
         """The same samples with other labels."""

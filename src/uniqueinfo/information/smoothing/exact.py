@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -21,17 +21,23 @@ from uniqueinfo.information.measures import Conditioning, Smoothed
 from uniqueinfo.information.smoothing.gaussian import Gaussian
 from uniqueinfo.information.smoothing.gradients import State, curvature, row_space, typical_gradient
 from uniqueinfo.removal.changes import Changes
+from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.eigensystem import eigh
 from uniqueinfo.types import Indices
-
-if TYPE_CHECKING:
-    from uniqueinfo.information.smoothing.steady import SteadyState
-    from uniqueinfo.linearization.linearization import Trained
 
 _AFFORDABLE = 1e11  # cubed coordinates, each worth about twenty operations: minutes
 
 
-def exact_information(run: Trained, changes: Iterable[Changes], removals: int, smoothing: SteadyState) -> Smoothed:
+class HasSteadyState(Protocol):
+    """A smoothing by a steady state around given weights."""
+
+    def gaussian(self, state: State, typical: float) -> Gaussian:
+        """The steady state; `typical` is the squared length of a gradient before training."""
+
+
+def exact_information(
+    run: TrainedSystem, changes: Iterable[Changes], removals: int, smoothing: HasSteadyState
+) -> Smoothed:
     """The divergence of every removal, and the worst conditioning met.
 
     Where a removed block alone held a direction, SGD has no noise there without it: the divergence is infinite, and
@@ -59,7 +65,7 @@ def exact_information(run: Trained, changes: Iterable[Changes], removals: int, s
 class _States:
     """The training on all samples, and on all but some, in small."""
 
-    def __init__(self, run: Trained) -> None:
+    def __init__(self, run: TrainedSystem) -> None:
         self.kept, self._run = row_space(run), run
         self.all = State.of(run)
         self._values = run.system.values[self.kept]

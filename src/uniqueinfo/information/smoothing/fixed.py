@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
 from uniqueinfo.information.measures import Precision
 from uniqueinfo.information.smoothing.smoothing import Smoothing
-from uniqueinfo.linearization.linearization import Probe
-from uniqueinfo.removal.changes import Delta, Metric
+from uniqueinfo.removal.changes import Delta
+from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.metric import Metric
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.training import check_positive
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Trained
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +45,7 @@ class Isotropic(Smoothing):
     def __post_init__(self) -> None:
         check_positive(self, "sigma", self.sigma)
 
-    def precision(self, run: Trained) -> Precision:
+    def precision(self, run: TrainedSystem) -> Precision:
         """I/σ²."""
         values = run.system.values
         return Separate(Metric(values.new_full(values.shape, self.sigma**-2), factor=False))
@@ -73,7 +72,7 @@ class Fisher(Smoothing):
 
     val: Any
 
-    def precision(self, run: Trained) -> Precision:
+    def precision(self, run: TrainedSystem) -> Precision:
         """F: never inverted, so directions that no validation sample sees cost nothing."""
-        probe = self.val if isinstance(self.val, Probe) else run.linearization.probe(self.val)
+        probe = self.val if isinstance(self.val, Probe) else run.probe(self.val)
         return Separate(probe.fisher)

@@ -11,23 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.training import Training
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Trained
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Trained weights seen from an eigenbasis of the Hessian: the curvature there, and every sample's gradient.
+    """TrainedSystem weights seen from an eigenbasis of the Hessian: the curvature there, and every sample's gradient.
 
     Outputs that share their features (a linear head) have coordinates of their own each, one after the other.
     """
@@ -42,7 +39,7 @@ class State:
     """(1/n) Σ Z_iᵀe_i, (columns, rank)."""
 
     @classmethod
-    def of(cls, run: Trained) -> State:
+    def of(cls, run: TrainedSystem) -> State:
         """After a training."""
         system, kept = run.system, row_space(run)
 
@@ -70,7 +67,7 @@ class State:
         return total / n
 
 
-def row_space(run: Trained) -> slice:
+def row_space(run: TrainedSystem) -> slice:
     """The coordinates with eigenvalues that are more than rounding; eigenvalues come in rising order."""
     return slice(int((run.system.values <= run.system.negligible).sum()), None)
 
@@ -81,12 +78,12 @@ def curvature(training: Training, values: Tensor, samples: int) -> Tensor:
     return summed / samples if training.reduction == "mean" else summed
 
 
-def typical_gradient(run: Trained) -> float:
+def typical_gradient(run: TrainedSystem) -> float:
     """The mean squared length of a gradient before training, for rows and residuals of average length."""
     return float(run.system.values.sum() * run.residual.square().sum()) / run.samples**2
 
 
-def gradient_covariance(run: Trained, diagonal: bool = False) -> NDArray[np.float64]:
+def gradient_covariance(run: TrainedSystem, diagonal: bool = False) -> NDArray[np.float64]:
     """Λ over the weights themselves, (D, D), or its diagonal, (D,), in the order of `run.weights().ravel()`.
 
     >>> from uniqueinfo import Converged, Linearization
@@ -96,7 +93,7 @@ def gradient_covariance(run: Trained, diagonal: bool = False) -> NDArray[np.floa
     array([[0.667, 0.   ],
            [0.   , 0.   ]])
     """
-    rows, samples = run.linearization.rows, run.samples
+    rows, samples = run.system.rows, run.samples
     if rows is None:
         raise InputError("gradient_covariance: only the kernel of this network is known, and a kernel has no weights")
     misfit, mean = _misfit(run), run.system.weights(_mean(run))
@@ -109,11 +106,11 @@ def gradient_covariance(run: Trained, diagonal: bool = False) -> NDArray[np.floa
     return found
 
 
-def _misfit(run: Trained) -> Tensor:
+def _misfit(run: TrainedSystem) -> Tensor:
     """Targets − outputs after the training, (n, per_sample, columns)."""
     return run.residual - run.system.fitted(run.coordinates)
 
 
-def _mean(run: Trained) -> Tensor:
+def _mean(run: TrainedSystem) -> Tensor:
     """(1/n) Zᵀ(r − Zw), where ZᵀZ = diag(s), (rank, columns)."""
     return (run.system.moment - run.system.values[:, None] * run.coordinates) / run.samples

@@ -12,25 +12,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from uniqueinfo.information.measures import Precision, Smoothed, measure
+from uniqueinfo.information.measures import Precision, Smoothed, Wanted, measure
 from uniqueinfo.removal.changes import Changes
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Trained
+from uniqueinfo.removal.trained import TrainedSystem
 
 
 class Smoothing(ABC):
     """A way to blur the weights: a frozen value that knows its Σ⁻¹ for any training."""
 
     @abstractmethod
-    def precision(self, run: Trained) -> Precision:
+    def precision(self, run: TrainedSystem) -> Precision:
         """Σ⁻¹ for this training."""
 
-    def exact(self, run: Trained, changes: Iterable[Changes], removals: int) -> Smoothed:
+    def exact(self, run: TrainedSystem, changes: Iterable[Changes], removals: int) -> Smoothed:
         """KL(N(w, Σ) ‖ N(w₋, Σ₋)); the same as with one Σ for all, where Σ does not depend on the training data."""
-        found = measure(changes, removals, None, self.precision(run)).smoothed
+        found = measure(changes, removals, Wanted(precision=self.precision(run))).smoothed
         assert found is not None
         return found
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,10 @@ from uniqueinfo.information.smoothing.gaussian import Gaussian
 from uniqueinfo.information.smoothing.gradients import State, curvature, row_space, typical_gradient
 from uniqueinfo.information.smoothing.lyapunov import lyapunov
 from uniqueinfo.information.smoothing.smoothing import Smoothing
-from uniqueinfo.removal.changes import Changes, Delta, Metric
+from uniqueinfo.removal.changes import Changes, Delta
+from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.metric import Metric
 from uniqueinfo.training import check_positive
-
-if TYPE_CHECKING:
-    from uniqueinfo.linearization.linearization import Trained
 
 _LARGEST = 20_000  # coordinates of a covariance written out: 3 GB
 _ROUNDING = 1e-20  # of a squared gradient: ten digits of the residuals are gone, and the rest is not worth inverting
@@ -54,11 +53,11 @@ class SteadyState(Smoothing):
     def gaussian(self, state: State, typical: float) -> Gaussian:
         """The steady state around these weights; `typical` is the squared length of a gradient before training."""
 
-    def exact(self, run: Trained, changes: Iterable[Changes], removals: int) -> Smoothed:
+    def exact(self, run: TrainedSystem, changes: Iterable[Changes], removals: int) -> Smoothed:
         """Each removal has a steady state of its own."""
         return exact_information(run, changes, removals, self)
 
-    def covariance(self, run: Trained) -> NDArray[np.float64]:
+    def covariance(self, run: TrainedSystem) -> NDArray[np.float64]:
         """Σ over the weights (for a linear head in the order of `run.weights().ravel()`), inside the row space of J."""
         system, kept = run.system, row_space(run)
         found = self.gaussian(State.of(run), typical_gradient(run)).root()
@@ -94,7 +93,7 @@ class Langevin(SteadyState):
         super().__post_init__()
         check_positive(self, "sigma", self.sigma)
 
-    def precision(self, run: Trained) -> Precision:
+    def precision(self, run: TrainedSystem) -> Precision:
         """(2b/ησ²) H, diagonal in its own eigenbasis."""
         h = curvature(run.training, run.system.values, run.samples)
         return Separate(Metric(h / self._temperature, factor=False))
@@ -140,7 +139,7 @@ class SGD(SteadyState):
         if not 0 < self.floor < 1:
             raise InputError(f"SGD: floor must be above 0 and below 1, got {self.floor!r}")
 
-    def precision(self, run: Trained) -> Precision:
+    def precision(self, run: TrainedSystem) -> Precision:
         """Through the principal axes of Σ."""
         return _Joint(self.gaussian(State.of(run), typical_gradient(run)), row_space(run))
 

@@ -1,0 +1,177 @@
+"""The options of ``uniqueinfo score``; those that belong together travel together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from uniqueinfo.cli.options import one_of
+from uniqueinfo.cli.training import choices, chosen
+from uniqueinfo.errors import InputError
+
+if TYPE_CHECKING:
+    from uniqueinfo.runs.models import ModelChoice
+    from uniqueinfo.runs.readers import Reading
+    from uniqueinfo.training import Training
+
+    TrainingName = StrEnum
+else:
+    TrainingName = one_of("TrainingName", choices())
+
+_Column = str | None
+
+
+class TaskName(StrEnum):
+    """What labels are."""
+
+    auto = "auto"
+    classes = "classes"
+    regression = "regression"
+
+
+class EngineName(StrEnum):
+    """Where partitions of the samples are worked on."""
+
+    local = "local"
+    dask = "dask"
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How files are read."""
+
+    label: Annotated[
+        _Column, typer.Option(metavar="COLUMN", help="Label column; else one named label, labels, y or target.")
+    ] = None
+    task: Annotated[
+        TaskName, typer.Option(help="What labels are; auto: numbers with a decimal point are to be predicted.")
+    ] = TaskName.auto
+    identifier: Annotated[
+        _Column, typer.Option("--id", metavar="COLUMN", help="Column that names the samples; else one named id.")
+    ] = None
+    extra: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Goes to the table, not into training. Repeatable.")
+    ] = None
+    text: Annotated[
+        _Column, typer.Option(metavar="COLUMN", help="Texts to train on; other columns go to the table.")
+    ] = None
+    embed: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Embed texts by this model, or its folder; else TF-IDF.")
+    ] = None
+    size: Annotated[
+        int,
+        typer.Option(
+            help="Pixels a side that pictures are scaled to; their colours are normalized as for ImageNet.", min=1
+        ),
+    ] = 64
+    skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave unreadable pictures out.")] = False
+
+    def reading(self) -> Reading:
+        """The same in the library's words."""
+        from uniqueinfo.runs.readers import Reading
+
+        return Reading(
+            label=self.label,
+            id=self.identifier,
+            text=self.text,
+            embed=self.embed,
+            extra=tuple(self.extra or ()),
+            task=self.task.value,
+            size=self.size,
+            skip_broken=self.skip_broken,
+        )
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The network, and how much is kept of its gradients."""
+
+    model: Annotated[
+        str,
+        typer.Option(
+            help="linear, mlp:1024, torchvision:NAME, timm:NAME, transformers:NAME, or file.py:function, "
+            "which is given `outputs` and `shape` if it takes them.",
+        ),
+    ] = "linear"
+    weights: Annotated[Path | None, typer.Option(help="Weights by name: .safetensors or .pth.")] = None
+    trained: Annotated[
+        Path | None,
+        typer.Option(help="The weights after your training, if you have them: scores follow the network more closely."),
+    ] = None
+    pretrained: Annotated[bool, typer.Option(help="Start a library's network from its published weights.")] = True
+    centred: Annotated[
+        bool,
+        typer.Option(
+            "--centred",
+            help="Take off what the network gives before training: the draw of a fresh last layer matters less.",
+        ),
+    ] = False
+    projection: Annotated[
+        int | None,
+        typer.Option(help="Columns kept of each parameter; 0 keeps all. Else all while that is cheap.", min=0),
+    ] = None
+
+    def choice(self) -> ModelChoice:
+        """The network in the library's words."""
+        from uniqueinfo.runs.models import ModelChoice
+
+        return ModelChoice(
+            self.model,
+            weights=self.weights,
+            pretrained=self.pretrained,
+            trained=self.trained,
+            centred=self.centred,
+        )
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How the network is trained."""
+
+    training: Annotated[
+        TrainingName | None,
+        typer.Option(
+            help="auto: the stopping time with the least leave-one-out error; the default without --lr and --steps, "
+            "with which it is descent.",
+        ),
+    ] = None
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None
+    steps: Annotated[int | None, typer.Option(help="Steps (of flow: time, in steps).")] = None
+    momentum: Annotated[float, typer.Option(help="Momentum of descent.")] = 0.0
+    weight_decay: Annotated[float, typer.Option(help="Pull towards the weights at the start.")] = 0.0
+
+    def choice(self) -> Training | Literal["auto"]:
+        """The algorithm, from its name and the options that differ from what they are by default."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "training"}
+        defaults = {field.name: field.default for field in fields(self)}
+        changed = {name: value for name, value in given.items() if value != defaults[name]}
+        return chosen(None if self.training is None else self.training.value, changed)
+
+
+@dataclass(frozen=True)
+class RunningOptions:
+    """Where and how the computation runs."""
+
+    sketch: Annotated[
+        int | None,
+        typer.Option(help="Directions kept exactly where all would take too long; scores come with errors.", min=1),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.")] = 0
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, …")] = None
+    memory: Annotated[str | None, typer.Option(help="Budget, such as 4GB; else half of what is free.")] = None
+    engine: Annotated[
+        EngineName | None,
+        typer.Option(help="Where partitions of the samples are worked on: here, or on a Dask cluster."),
+    ] = None
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster; else one is made on this machine.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse a cluster that nothing would run on."""
+        if self.scheduler is not None and self.engine is not EngineName.dask:
+            raise InputError(f"--scheduler {self.scheduler}: goes with --engine dask; say that too, or drop it")

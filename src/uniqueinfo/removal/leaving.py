@@ -1,0 +1,123 @@
+"""How groups of samples leave a trained system: in closed form through the poles, or by training the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble
+from uniqueinfo.removal.groups import Bucket, Groups
+from uniqueinfo.removal.solve import solve, solve_minimum_norm
+from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.training.rational import Rational, fit
+from uniqueinfo.types import Indices
+
+_AFFORDABLE = 1e11  # cubed ranks of the removals that are trained one by one, each worth about ten operations: a minute
+_fit = lru_cache(maxsize=256)(fit)
+
+
+class Removals:
+    """Removals of samples or groups from one training; nothing is computed before it is asked for.
+
+    `of` is how many there are in all, where these are some of them: what is affordable is judged by all.
+    """
+
+    def __init__(self, run: TrainedSystem, groups: Groups, of: int | None = None) -> None:
+        self.groups = groups
+        self._leaving = [Leaving(run, bucket, of or len(bucket.numbers)) for bucket in groups]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def fit_error(self) -> float:
+        """The largest error of the rational fits used (0 where none was needed)."""
+        return max((leaving.rational.error for leaving in self._leaving if leaving.rational), default=0.0)
+
+    def changes(self) -> Iterator[Changes]:
+        """What changes, chunk by chunk; groups come by size."""
+        for leaving in self._leaving:
+            yield from leaving.changes()
+
+
+class Leaving:
+    """How groups of one size leave.
+
+    In closed form through the poles, or, where the groups are large, by training the rest.
+
+    Under the mean loss the filter of the rest, φ', is another than that of all, φ. Then
+    w − w₋ = [φ(H) − φ'(H)] Jᵀr + (the change of a removal under φ'), and the bracket is one shift for all removals.
+    """
+
+    rational: Rational | None = None
+
+    def __init__(self, run: TrainedSystem, bucket: Bucket, of: int) -> None:
+        self._of = of
+        self._system, self._bucket, self._residual = run.system, bucket, run.residual
+        remaining = run.samples - bucket.size or run.samples  # nothing is learnt from nothing, whatever the filter
+        self._training, self._remaining = run.training, remaining
+        self._filter = run.training.filter(remaining)
+        self._before = run.coordinates
+        self._closed = self._is_small() and self._is_stable()
+        if self._closed:
+            self._shift = (self._before - run.coordinates_under(self._filter)).T
+            if not self._system.is_minimum_norm(self._filter):
+                self.rational = _fit(self._filter, self._system.largest)
+
+    def changes(self) -> Iterator[Changes]:
+        """The changes of this bucket, chunk by chunk."""
+        members = self._bucket.members
+        for part in slices(len(members), self._bytes_per_group()):
+            left = self._left(members[part])
+            rows = self._system.right(left)
+            residual = self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
+            delta = self._in_closed_form(left, rows, residual) if self._closed else self._by_training(rows, residual)
+            yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, delta)
+
+    def _left(self, members: Indices) -> Tensor:
+        """E of every group, its samples' rows one after the other: (groups, rows, rank)."""
+        flat = members.reshape(-1)
+        run_of_samples = members.shape[1] == 1 and np.array_equal(flat, np.arange(flat[0], flat[0] + len(flat)))
+        left = self._system.left(slice(flat[0], flat[0] + len(flat)) if run_of_samples else flat)
+        return left.reshape(len(members), -1, self._system.rank)
+
+    def _in_closed_form(self, left: Tensor, rows: Tensor, residual: Tensor) -> Delta:
+        if self.rational is None:
+            return assemble(rows, solve_minimum_norm(self._system, left, residual), self._shift)
+        return assemble(rows, solve(self._system, self.rational, left, residual), self._shift)
+
+    def _by_training(self, rows: Tensor, residual: Tensor) -> Delta:
+        """Train on the rest in the eigenbasis: H' = diag(s) − ZᵀZ has as many rows as there are coordinates."""
+        values, basis = torch.linalg.eigh(torch.diag(self._system.values) - rows.transpose(1, 2) @ rows)
+        self._training.check_stable(float(values.max()), self._remaining)
+        moment = basis.transpose(1, 2) @ (self._system.moment - rows.transpose(1, 2) @ residual)
+        delta = self._before - basis @ (self._system.apply(self._filter, values)[..., None] * moment)
+        return Explicit(delta.transpose(1, 2))
+
+    def _rows(self) -> int:
+        return self._bucket.size * self._residual.shape[1]
+
+    def _is_small(self) -> bool:
+        """Whether the poles' solves (about 16 complex ones of `rows`) cost less than an eigendecomposition."""
+        return 40 * self._rows() ** 3 <= 10 * self._system.rank**3 or self._bucket.size == 1
+
+    def _is_stable(self) -> bool:
+        """Whether the rest surely trains stably, though the mean over fewer samples raises the rate.
+
+        Interlacing bounds the rest's spectrum. Where that does not settle it, training the rest does, if it is cheap.
+        """
+        stable = self._training.rate < self._training.largest_stable_rate(self._system.largest, self._remaining)
+        if not stable and self._of * self._system.rank**3 > _AFFORDABLE:
+            self._training.check_stable(self._system.largest, self._remaining)
+        return stable
+
+    def _bytes_per_group(self) -> int:
+        rows, columns, rank = self._rows(), self._residual.shape[2], self._system.rank
+        if not self._closed:
+            return 8 * (4 * rank * rank + rows * rank)
+        return 8 * (rank * (2 * rows + 2 * rows * columns + 2 * columns) + 64 * rows * (rows + columns))

@@ -1,0 +1,146 @@
+"""Labels → the numbers a network is trained towards, by one rule.
+
+Floats are regression: the numbers themselves. Anything else names a class. Two classes share one output, trained
+towards 0 and 1; more classes get one output each (one-hot).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How labels become targets: classes in order, or None for numbers as they are (regression).
+
+    Two classes share one output, trained towards 0 and 1; more classes get one output each (one-hot).
+
+    >>> Encoding.infer(np.array(["cat", "dog", "cat"]), None).encode("y", np.array(["dog", "cat"]))
+    array([[1.],
+           [0.]])
+    >>> Encoding.infer(np.array([0, 1, 2]), None).encode("y", np.array([2]))
+    array([[0., 0., 1.]])
+    >>> Encoding.infer(np.array([0.5, 1.5]), None).encode("y", np.array([2.5]))
+    array([[2.5]])
+    """
+
+    classes: NDArray[Any] | None
+
+    @classmethod
+    def infer(cls, labels: NDArray[Any], classes: Iterable[Any] | None) -> Encoding:
+        """From the training labels: floats are regression, everything else names a class."""
+        if classes is not None:
+            named = np.asarray(list(classes))
+            if len(np.unique(named)) < len(named) or len(named) == 0:
+                raise InputError(f"classes: expected different class labels, got {named.tolist()}")
+            return cls(named)
+        if labels.dtype.kind == "f":
+            return cls(None)
+        if labels.dtype.kind == "O":
+            labels = labels.astype(str)
+        found = np.unique(labels)
+        if labels.dtype.kind in "iub" and set(found.tolist()) <= {0, 1}:
+            found = np.array([0, 1])  # 0 and 1 mean themselves, also where only one of them occurs
+        return cls(found)
+
+    def outputs(self, shape: tuple[int, ...]) -> int:
+        """How many outputs labels of this shape train."""
+        if self.classes is None:
+            return int(np.prod(shape[1:]))
+        return 1 if len(self.classes) <= 2 else len(self.classes)
+
+    def encode(self, name: str, labels: NDArray[Any], ids: Sequence[object] | None = None) -> Floats:
+        """Targets (samples, outputs); a label that is none of the classes is refused. `ids` name samples in errors."""
+        if self.classes is None:
+            return labels.astype(np.float64).reshape(len(labels), -1)
+        if labels.ndim != 1:
+            raise InputError(f"{name}: class labels must be one per sample, got shape {labels.shape}")
+        labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+        order = np.argsort(self.classes, kind="stable")
+        at = order[np.searchsorted(self.classes[order], labels).clip(max=len(order) - 1)]
+        unknown = np.flatnonzero(self.classes[at] != labels)
+        if len(unknown):
+            raise InputError(
+                f"{name}: sample {_name(int(unknown[0]), ids)} has label {labels[unknown[0]]!r}, which is none of the "
+                f"classes {self.classes.tolist()}; name all classes with classes=…"
+            )
+        return one_hot(at, 1 if len(self.classes) <= 2 else len(self.classes))
+
+
+def as_labels(name: str, labels: Any, samples: int) -> NDArray[Any]:
+    """One label (or row of targets) per sample, as an array."""
+    array = np.asarray(labels.detach().cpu() if hasattr(labels, "detach") else labels)
+    if array.ndim == 0 or len(array) != samples:
+        raise InputError(f"{name}: expected one label for each of the {samples} samples, got shape {array.shape}")
+    return array
+
+
+def as_targets(labels: Any, outputs: int, ids: Sequence[object] | None = None) -> NDArray[np.float64]:
+    """Targets (n, outputs): integer labels are classes, floats are regression; `ids` name samples in errors.
+
+    >>> as_targets([0.5, -2.0], outputs=1).tolist()
+    [[0.5], [-2.0]]
+    """
+    labels = np.asarray(labels)
+    if labels.dtype.kind in "bui":
+        return one_hot(_class_numbers(labels, outputs, ids), outputs)
+    if labels.dtype.kind != "f":
+        raise InputError(f"labels are {labels.dtype}: give integers for classes or floats for regression")
+    columns = labels.reshape(len(labels), -1)
+    if columns.shape[1] != outputs:
+        raise InputError(
+            f"float targets of shape {labels.shape} do not fit a network of {outputs} outputs: "
+            f"give ({len(labels)}, {outputs}) floats for regression, or integers for classes"
+        )
+    check_finite("the target", columns, ids)
+    found: Floats = columns.astype(np.float64)
+    return found
+
+
+def one_hot(numbers: NDArray[Any], outputs: int) -> Floats:
+    """Class c of `outputs` → 1 in column c, 0 elsewhere; with one output, class 0 or 1 itself.
+
+    >>> one_hot(np.array([2, 0]), outputs=3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    >>> one_hot(np.array([1, 0]), outputs=1).tolist()
+    [[1.0], [0.0]]
+    """
+    if outputs == 1:
+        return numbers.astype(np.float64)[:, None]
+    targets = np.zeros((len(numbers), outputs))
+    targets[np.arange(len(numbers)), numbers.astype(np.intp)] = 1.0
+    return targets
+
+
+def _class_numbers(labels: NDArray[Any], outputs: int, ids: Sequence[object] | None) -> NDArray[Any]:
+    """Class numbers that fit a network of so many outputs."""
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InputError(
+            f"class labels must be one integer for each sample, not {labels.dtype} of shape {labels.shape}; "
+            "give targets of several columns as floats"
+        )
+    classes = max(outputs, 2)
+    outside = (labels < 0) | (labels >= classes)
+    if outside.any():
+        first = int(np.argmax(outside))
+        held = "one output holds the classes 0 and 1" if outputs == 1 else f"the network has {outputs} outputs"
+        raise InputError(
+            f"label {labels[first]} of sample {_name(first, ids)} is outside 0…{classes - 1}: {held}. "
+            "Number the classes from 0, or give floats for regression"
+        )
+    return labels
+
+
+def _name(position: int, ids: Sequence[object] | None) -> object:
+    return position if ids is None else ids[position]

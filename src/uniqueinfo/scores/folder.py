@@ -1,0 +1,112 @@
+"""The folder of a run: what it is of, the scores part by part, and what is done so far while it goes on.
+
+    run.json          what the run is of, from its start; at its end the settings, and checksums of the parts
+    scores.parquet/   the scores, a file for each partition of the samples
+    work/             what a stopped run is gone on with: sums, eigenvectors, Jacobian rows
+    answers/          answers to questions asked later
+    report.html       the page
+
+Files appear whole or not at all, and what is in them depends on the data, the settings and the cut into partitions
+alone, so that a run that was killed and gone on with ends with the bytes of one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.scores.saving import KIND, RECORD, TABLE
+from uniqueinfo.scores.stored import StoredScores
+from uniqueinfo.store.folder import OwnedFolder
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run folder; made by `open` or `find`."""
+
+    folder: OwnedFolder
+
+    @classmethod
+    def open(cls, path: Path, identity: Mapping[str, Any]) -> RunFolder:
+        """Begin a run, or come back to it; a folder of another run, or of other things, is refused."""
+        return cls(OwnedFolder.open(path, KIND, identity, record=RECORD))
+
+    @classmethod
+    def find(cls, path: Path) -> RunFolder:
+        """A run that was begun before."""
+        if OwnedFolder(path, KIND, RECORD).owner() is None:
+            raise InputError(f"{path}: is no run folder ({RECORD} is missing); uniqueinfo score makes one")
+        return cls(OwnedFolder(path, KIND, RECORD))
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.folder.path
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What run.json says."""
+        found = self.folder.owner()
+        assert found is not None
+        return found
+
+    @property
+    def finished(self) -> bool:
+        """Whether all scores are there."""
+        return "parts" in self.record
+
+    @property
+    def work(self) -> Path:
+        """What a stopped run is gone on with."""
+        return self.path / "work"
+
+    def has_part(self, number: int) -> bool:
+        """Whether the scores of a partition are there."""
+        return self.folder.has(_part(number))
+
+    def keep_part(self, number: int, content: bytes) -> None:
+        """Keep the scores of a partition, a table in Parquet."""
+        self.folder.write_bytes(_part(number), content)
+
+    def finish(self, settings: Mapping[str, Any], parts: int) -> None:
+        """All parts are there: say so, with the settings and how to know the parts again."""
+        names = [_part(number) for number in range(parts)]
+        self.folder.note({"settings": dict(settings), "parts": {name: self._checksum(name) for name in names}})
+
+    def abandon(self) -> None:
+        """Give up a run that has come to nothing, so that its folder can be used otherwise."""
+        if not any((self.path / TABLE).glob("*")):
+            self.folder.remove("work")
+            self.folder.remove(RECORD)
+
+    def scores(self) -> StoredScores:
+        """The scores of a finished run; every part is held against its checksum."""
+        record = self.record
+        if "parts" not in record:
+            raise InputError(f"{self.path}: this run is not finished; the command that began it goes on with it")
+        for name, wanted in record["parts"].items():
+            if not self.folder.has(name) or self._checksum(name) != wanted:
+                raise InputError(f"{self.path / name}: is missing or damaged; score again into a new folder")
+        return StoredScores(tuple(self.path / name for name in record["parts"]), record["settings"])
+
+    def _checksum(self, name: str) -> str:
+        with (self.path / name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_table(folder: str | Path) -> StoredScores:
+    """Scores saved before, or those of a run folder, without a way back to their network."""
+    path = Path(folder)
+    if OwnedFolder(path, KIND, RECORD).owner() is None:
+        raise InputError(
+            f"{folder}: there are no scores here ({RECORD} is missing); save them with scores.save(folder)"
+        )
+    return RunFolder.find(path).scores()
+
+
+def _part(number: int) -> str:
+    return f"{TABLE}/part-{number:06}.parquet"

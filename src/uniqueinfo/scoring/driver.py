@@ -1,0 +1,362 @@
+"""The one way to scores: partitions → sums → eigenvectors → training → scores of partitions.
+
+In memory, into a folder, in this process or on a cluster: the same steps on the same partitions. The dual form and a
+sketch hold a matrix of all samples, so they are worked on in this process whatever the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from torch import Tensor
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.information.measures import Precision
+from uniqueinfo.information.uncertainty import Uncertainty
+from uniqueinfo.linearization.linearization import Trained
+from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.linearization.removal import warn_of_floor_share
+from uniqueinfo.memory import as_bytes
+from uniqueinfo.progress import showing
+from uniqueinfo.removal.stopping import StoppingCurve
+from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.scores.folder import RunFolder
+from uniqueinfo.scores.table import Scores, versions
+from uniqueinfo.scoring.cut import partition, slices
+from uniqueinfo.scoring.engine import Engine, Here, LocalEngine, Session
+from uniqueinfo.scoring.engines import as_engine
+from uniqueinfo.scoring.execution import Execution
+from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
+from uniqueinfo.scoring.pieces import Name, Piece, Sources, digest_of, groups, shown, sizes
+from uniqueinfo.scoring.problem import Place, Problem
+from uniqueinfo.scoring.stopping import curve_over
+from uniqueinfo.scoring.work import KIND, Work
+from uniqueinfo.spectrum import rows
+from uniqueinfo.spectrum.dual import Dual
+from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
+from uniqueinfo.spectrum.primal import Primal
+from uniqueinfo.spectrum.probe import Probe, Target
+from uniqueinfo.spectrum.sketch import Sketched
+from uniqueinfo.spectrum.sums import Sums, tree
+from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.training import Training
+
+
+def score_problem(problem: Problem, execution: Execution, run: RunFolder | None = None) -> Scores:
+    """Scores in memory or, where a run folder is named or handed over, in that folder, part by part.
+
+    The same call on the folder of a killed run goes on with it. A `run` that is handed over knows what it is of.
+    """
+    problem.check()
+    engine = as_engine(execution.engine)
+    with showing(execution.progress):
+        if run is None and execution.out is None:
+            return _held(problem, execution, engine)
+        if run is not None:
+            return _stored(problem, execution, engine, run)
+        assert execution.out is not None
+        with engine.open(problem.sources) as session:
+            identity = _identity(problem, session)
+        run = RunFolder.open(Path(execution.out), identity)
+        with run.folder.held():
+            return _stored(problem, execution, engine, run)
+
+
+def _held(problem: Problem, execution: Execution, engine: Engine) -> Scores:
+    with _driver(problem, execution, engine, execution.work) as driver:
+        solver = driver.solver(written=False)
+        parts = driver.parts(solver)
+        found = dict(shown("Leaving out", driver.session.map(part_of, solver, parts), sizes(parts)))
+        below = sum(float(part.settings["below_floor"]) for part in found.values())
+        held = joined([found[number] for number in parts], {})
+        total = 0.0 if held.smoothed is None else float(held.smoothed.sum())
+        settings = driver.settings(solver, below / total if total > 0 else 0.0)
+        driver.work.done()
+        return replace(held, settings=settings, source=_origin(problem, driver))
+
+
+def _stored(problem: Problem, execution: Execution, engine: Engine, run: RunFolder) -> Scores:
+    if run.finished:
+        Work.left_in(run.work)
+        stored = run.scores()
+        training = Training.from_settings(stored.settings["training"])
+        return replace(stored, source=lambda: reopened(problem, run.work, training))
+    try:
+        return _computed(problem, execution, engine, run)
+    except InputError:  # such as a rate that diverges: the folder is free for a better one
+        run.abandon()
+        raise
+
+
+def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFolder) -> Scores:
+    with _driver(problem, execution, engine, run.work) as driver:
+        solver = driver.solver(written=True)
+        parts = driver.parts(solver)
+        missing = {number: piece for number, piece in parts.items() if not run.has_part(number)}
+        for number, part in shown("Leaving out", driver.session.map(part_of, solver, missing), sizes(missing)):
+            assert isinstance(part, Written)
+            driver.work.keep_smoothed(number, [part.smoothed, part.below_floor])
+            run.keep_part(number, part.content)
+        told = [driver.work.smoothed(number) or [0.0, 0.0] for number in parts]
+        total, below = (sum(each[at] for each in told) for at in (0, 1))
+        run.finish(driver.settings(solver, below / total if total > 0 else 0.0), len(parts))
+        driver.work.done()
+        return replace(run.scores(), source=_origin(problem, driver))
+
+
+@contextmanager
+def _driver(problem: Problem, execution: Execution, engine: Engine, work: Path | None) -> Iterator[_Driver]:
+    """The sources made ready, the engine opened on them, and the work found that was done before."""
+    local = isinstance(engine, LocalEngine)
+    folder = None if work is None else OwnedFolder.open(work, KIND, {})
+    sources = problem.ready(problem.sources, Place(work, local))
+    mark = "" if folder is None else _mark(problem, sources)
+    memory = None if execution.memory is None else as_bytes(execution.memory)
+    summed = problem.choice.form == "primal" and problem.known is None
+    with (engine if summed else LocalEngine()).open(sources) as session:
+        yield _Driver(problem, sources, session, Work(folder, mark), memory)
+
+
+def _mark(problem: Problem, sources: Sources) -> str:
+    """Tells the work of one problem from that of another left in the same folder."""
+    return hashlib.sha256(json.dumps(_identity(problem, Here(sources)), sort_keys=True).encode()).hexdigest()
+
+
+def _identity(problem: Problem, session: Session) -> dict[str, Any]:
+    """What makes this run another than others: looks at every sample once."""
+    training = "auto" if not isinstance(problem.training, Training) else problem.training.settings()
+    found: dict[str, Any] = {
+        "training": training,
+        "form": [problem.choice.form, problem.choice.side],
+        "smoothing": None if problem.smoothing is None else problem.smoothing.settings(),
+        "effects": problem.effects,
+        "settings": {name: problem.settings[name] for name in problem.settings if name not in ("notes", "run")},
+    }
+    for name in problem.sources.names():
+        source = problem.sources.named(name)
+        each = 8 * source.per_sample * (source.width or source.samples)
+        pieces = {number: Piece(name, part) for number, part in enumerate(rows.slices(source.samples, each))}
+        digests = dict(shown("Looking at every sample", session.map(digest_of, None, pieces), sizes(pieces)))
+        sha = hashlib.sha256(" ".join(digests[number] for number in pieces).encode()).hexdigest()
+        found[name] = {"samples": source.samples, "content": sha, **source.identity()}
+    for own, table in (("ids", problem.names.ids), ("columns", problem.names.columns)):
+        if table is not None:
+            values = pd.util.hash_pandas_object(pd.DataFrame(table), index=False).to_numpy()
+            found[own] = hashlib.sha256(values.tobytes()).hexdigest()
+    return found
+
+
+def _origin(problem: Problem, driver: _Driver) -> Any:
+    """How to come back to what was just measured: eigenvectors are not computed again."""
+    system, training, sources = driver.system, driver.training, driver.sources
+
+    def origin() -> Origin:
+        linearization = problem.face(sources, system)
+        run = Trained(system, linearization.residual, linearization.samples, training, linearization)
+        return Origin(run, _probe(sources, system))
+
+    return origin
+
+
+def reopened(problem: Problem, work: Path, training: Training) -> Origin:
+    """What scores that were computed before were measured on: rows or kernels that are kept are found again."""
+    sources = problem.ready(problem.sources, Place(work, local=True))
+    linearization = problem.face(sources, None)
+    return Origin(linearization.train(training), _probe(sources, linearization.system))
+
+
+def _probe(sources: Sources, system: Eigensystem) -> Probe | None:
+    if sources.val is None:
+        return None
+    found = sources.val.read(slice(0, sources.val.samples), rows=False)
+    return Probe(system, sources.val.rows(), found.initial, found.targets)
+
+
+@dataclass(eq=False)
+class _Driver:
+    """A problem on its way; every step finds what was done before."""
+
+    problem: Problem
+    sources: Sources
+    session: Session
+    work: Work
+    memory: int | None
+
+    def __post_init__(self) -> None:
+        train = self.sources.train
+        summed = self.problem.choice.form == "primal" and self.problem.known is None
+        self._cut = self.work.cut({name: self._partition(name, summed) for name in self.sources.names()})
+        self.samples = train.samples
+        self.system = self._system()
+        self.curve: StoppingCurve | None = None
+        self.training, self._about = self._training()
+
+    def solver(self, *, written: bool) -> Solver:
+        """All that the scores of a partition need."""
+        problem, system = self.problem, self.system
+        run = TrainedSystem(system, self._some_residual(), self.samples, self.training)
+        probe = None if isinstance(system, Primal) else _probe(self.sources, system)
+        target = self._target(run, probe)
+        return Solver(
+            system=system.over(slice(None), None),
+            samples=self.samples,
+            training=self.training,
+            target=target,
+            precision=self._precision(),
+            uncertainty=self._uncertainty(run, probe),
+            factor=problem.factor,
+            effects=problem.effects,
+            probe=probe if problem.effects else None,
+            written=written,
+        )
+
+    def parts(self, solver: Solver) -> dict[int, NamedPiece]:
+        """The partitions of the training samples, with what the user says of them."""
+        names = self.problem.names
+        return {
+            number: NamedPiece(
+                name="train",
+                index=part,
+                ids=None if names.ids is None else names.ids[part],
+                columns=None if names.columns is None else names.columns.iloc[part],
+                labels=None if names.labels is None else names.labels[part],
+            )
+            for number, part in enumerate(slices(self.samples, self._cut["train"]))
+        }
+
+    def settings(self, solver: Solver, below_floor: float) -> dict[str, Any]:
+        """How the scores were computed."""
+        problem, train, val = self.problem, self.sources.train, self.sources.val
+        return {
+            **self._about,
+            "smoothing": self._smoothing(solver.precision, below_floor),
+            "form": problem.choice.form,
+            "form_side": problem.choice.side,
+            "form_why": problem.choice.why,
+            "samples": train.samples,
+            "outputs": train.per_sample * train.columns,
+            "width": train.width,
+            "validation_samples": None if val is None else val.samples,
+            "largest_eigenvalue": self.system.largest,
+            "partition": self._cut["train"],
+            "fit_error": solver.fit_error(self._some_residual()),
+            "versions": versions(),
+            **problem.settings,
+        }
+
+    def _partition(self, name: Name, summed: bool) -> int:
+        source = self.sources.named(name)
+        if summed:
+            return partition(source, self.memory)
+        each = 8 * source.per_sample * (self.problem.choice.side + (source.width or 0))
+        return max(1, rows.CHUNK_BYTES // each)
+
+    def _system(self) -> Eigensystem:
+        problem, train = self.problem, self.sources.train
+        if problem.known is not None:
+            return problem.known
+        if problem.choice.form == "primal":
+            all_rows = train.rows()
+            found = self.work.spectrum(None, all_rows, train.device)
+            if found is None:
+                found = Primal.from_sums(self._sums("train"), all_rows)
+                self.work.keep_spectrum(found)
+            return found
+        residual = train.read(slice(0, train.samples), rows=False).residual
+        if problem.choice.form == "sketch":
+            return Sketched.of(train.rows(), residual, problem.choice.side)
+        known = None if train.width is None else train.rows()
+        found = self.work.spectrum(residual, known, train.device)
+        if found is None:
+            kernel = train.rows()[:].flatten(0, 1) if known is None else None
+            found = Dual.of(residual, known, kernel)
+            self.work.keep_spectrum(found)
+        return found
+
+    def _sums(self, name: Name) -> Sums:
+        """Over all partitions: those of whole groups may have been kept."""
+        source = self.sources.named(name)
+        pieces = [Piece(name, part) for part in slices(source.samples, self._cut[name])]
+        wanted = groups(len(pieces))
+        held: dict[int, Sums] = {}
+        missing = {}
+        for number, group in enumerate(wanted):
+            if self.work.sums(name, number) is None:
+                missing[number] = [pieces[at] for at in group]
+        counts = {number: sum(map(len, parts)) for number, parts in missing.items()}
+        for number, sums in shown("Products of the rows", self.session.sums(missing), counts):
+            if self.work.folder is None:
+                held[number] = sums
+            else:
+                self.work.keep_sums(name, number, sums)
+                del sums  # read again below, a few at a time
+
+        def leaf(number: int) -> Sums:
+            found = held.pop(number, None) or self.work.sums(name, number)
+            assert found is not None
+            return found
+
+        return tree(range(len(wanted)), leaf, Sums.__add__)
+
+    def _training(self) -> tuple[Training, dict[str, Any]]:
+        """The training, and the settings that tell about it."""
+        asked = self.problem.training
+        if isinstance(asked, Training):
+            asked.check_stable(self.system.largest, self.samples)
+            self.system.check_reached(asked.filter(self.samples))
+            return asked, {"training": asked.settings(), "stopping": None}
+        about = self.work.training
+        if about is None:
+            curve = curve_over(self.session, self.sources, self.system)
+            about = {"training": curve.best.settings(), "stopping": curve.settings()}
+            self.work.keep_training(about)
+        return Training.from_settings(about["training"]), about
+
+    def _target(self, run: TrainedSystem, probe: Probe | None) -> Target | None:
+        val = self.sources.val
+        if val is None:
+            return None
+        if probe is not None:
+            return probe.target(run.coordinates)
+        system = self.system
+        assert isinstance(system, FromRows)
+        if val.samples * val.per_sample < system.rank:  # few: through their rows themselves
+            found = _probe(self.sources, system)
+            assert found is not None
+            return found.target(run.coordinates)
+        sums = self._sums("val")
+        fisher, pull = system.metric_of(sums)
+        if sums.moment.shape[1] == 0:
+            return Target(fisher, None)
+        return Target(fisher, fisher.apply(run.coordinates.T) - pull.T)
+
+    def _precision(self) -> Precision | None:
+        if self.problem.smoothing is None:
+            return None
+        linearization = self.problem.face(self.sources, self.system)
+        run = Trained(self.system, linearization.residual, self.samples, self.training, linearization)
+        return self.problem.smoothing.precision(run)
+
+    def _uncertainty(self, run: TrainedSystem, probe: Probe | None) -> Uncertainty | None:
+        if not isinstance(self.system, Sketched):
+            return None
+        train = self.sources.train
+        return Uncertainty.of(replace(run, residual=train.read(slice(0, train.samples), rows=False).residual), probe)
+
+    def _smoothing(self, precision: Precision | None, below_floor: float) -> dict[str, Any] | None:
+        if self.problem.smoothing is None or precision is None:
+            return None
+        inverted = {} if precision.conditioning is None else asdict(precision.conditioning)
+        warn_of_floor_share(precision.conditioning, below_floor)
+        return self.problem.smoothing.settings() | inverted | {"share_below_floor": below_floor}
+
+    def _some_residual(self) -> Tensor:
+        """That of one sample: enough for what looks at its shape alone."""
+        return self.sources.train.read(slice(0, 1), rows=False).residual

@@ -1,0 +1,77 @@
+"""How scores are computed: in which form, where, with how much memory. What comes out is the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypedDict
+
+import torch
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.scoring.engine import Engine
+from uniqueinfo.spectrum.choice import Form
+
+
+class Where(TypedDict, total=False):
+    """The options of `Execution`, as the score functions take them by name."""
+
+    form: Form
+    sketch: int | None
+    memory: str | int | None
+    device: torch.device | str | None
+    engine: Engine | str | None
+    folder: str | Path | None
+    out: str | Path | None
+    keep: bool | None
+    progress: bool
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Where the work is done and what it may use.
+
+    >>> Execution.of("score", {"memory": "4GB"}).memory
+    '4GB'
+    >>> Execution.of("score", {"memroy": "4GB"})
+    Traceback (most recent call last):
+    uniqueinfo.errors.InputError: score: has no option memroy; did you mean memory?
+    """
+
+    form: Form = "auto"
+    """"dual" decomposes a matrix of all rows, "primal" one of all columns; "auto" the smaller of the two."""
+    sketch: int | None = None
+    """Where both are too many to decompose: keep only so many directions exactly, and give every score an error."""
+    memory: str | int | None = None
+    """A budget such as "4GB"; half of what is free where none is named."""
+    device: torch.device | str | None = None
+    """Where the network and the algebra run; where the data lies when not given."""
+    engine: Engine | str | None = None
+    """Where partitions of the samples are worked on: "local", this process, or "dask", many at a time."""
+    folder: str | Path | None = None
+    """Keeps what is done so far (Jacobian rows or kernels, sums, eigenvectors): a killed run is gone on with."""
+    out: str | Path | None = None
+    """A run folder: the scores go there part by part, and stay there; beside them all that `folder` keeps."""
+    keep: bool | None = None
+    """Whether Jacobian rows that are needed twice stay on disk in between, or are computed again; None: the cheaper."""
+    progress: bool = True
+    """Whether long steps show how far they are."""
+
+    @classmethod
+    def of(cls, caller: str, given: Where | dict[str, Any]) -> Execution:
+        """From options by name; one that is not known is named, with the one that may be meant."""
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                raise InputError(f"{caller}: has no option {name}; {meant}")
+        return cls(**given)
+
+    @property
+    def work(self) -> Path | None:
+        """Where what is done so far is kept."""
+        if self.out is not None:
+            return Path(self.out) / "work"
+        return None if self.folder is None else Path(self.folder)

@@ -1,0 +1,127 @@
+"""Arrays as users hand them over, in memory or in files, opened and checked → sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.samples.stored import as_array, is_parquet, parquet
+from uniqueinfo.samples.targets import Encoding
+from uniqueinfo.scoring.pieces import Sources
+from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
+from uniqueinfo.spectrum.rows import slices
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFeatures:
+    """Features with labels, and validation features with or without."""
+
+    X: Any
+    y: Any
+    X_val: Any = None
+    y_val: Any = None
+    classes: Iterable[Any] | None = None
+
+    def sources(self, intercept: bool, device: torch.device | str | None) -> Sources:
+        """With Parquet, `y` may name the column of the labels in the same files."""
+        column = self.y if is_parquet(self.X) and isinstance(self.y, str) and not Path(self.y).exists() else None
+        features, labels = _features("X", self.X, "y", self.y, column)
+        if labels is None:
+            raise InputError("y: there are no labels to train towards; hand some over")
+        encoding = _encoding(labels, self.classes)
+        common: dict[str, Any] = {
+            "encoding": encoding,
+            "outputs": encoding.outputs(tuple(labels.shape)),
+            "intercept": intercept,
+            "place": None if device is None else torch.device(device),
+        }
+        train = FeatureSource(X=features, y=labels, name="X", label="y", **common)
+        if self.X_val is None:
+            if self.y_val is not None:
+                raise InputError("y_val: there are validation labels but no X_val to go with them")
+            return Sources(train)
+        named = column if is_parquet(self.X_val) else None
+        features_val, labels_val = _features("X_val", self.X_val, "y_val", self.y_val, named)
+        if features_val.shape[1] != features.shape[1]:
+            raise InputError(
+                f"X_val: expected {features.shape[1]} features, as X has, got {features_val.shape[1]}; make them alike"
+            )
+        return Sources(train, FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", **common))
+
+
+def jacobian_sources(
+    J: tuple[Any, Any, Any], J_val: tuple[Any, Any] | None, device: torch.device | str | None
+) -> Sources:
+    """Rows (n, k, D), residuals (n, k) and initial outputs (n, k); of validation samples rows and residuals."""
+    train = _jacobian("J", J[0], {"residual": J[1], "initial": J[2]}, device)
+    if J_val is None:
+        return Sources(train)
+    val = _jacobian("J_val", J_val[0], {"residual_val": J_val[1], "initial_val": None}, device)
+    if (val.per_sample, val.width) != (train.per_sample, train.width):
+        raise InputError(
+            f"J_val: expected {train.per_sample} × {train.width} per sample, as in J, "
+            f"got {val.per_sample} × {val.width}"
+        )
+    return Sources(train, val)
+
+
+def _features(name: str, X: Any, label: str, y: Any, column: str | None) -> tuple[Any, Any]:
+    features: Any = as_array(name, X) if column is None else parquet(Path(X), label=column)
+    labels: Any = None if y is None else as_array(label, y) if column is None else parquet(Path(X), only=column)
+    _check_array(name, features, ("samples", "features"))
+    if isinstance(labels, Tensor):
+        labels = labels.detach().cpu().numpy()
+    if labels is not None and (not labels.shape or labels.shape[0] != features.shape[0]):
+        raise InputError(
+            f"{label}: expected one label for each of the {features.shape[0]} samples, got shape {tuple(labels.shape)}"
+        )
+    return features, labels
+
+
+def _encoding(labels: Any, classes: Iterable[Any] | None) -> Encoding:
+    """As of all labels at once, looking at some at a time."""
+    first = np.asarray(labels[:1])
+    if classes is not None or first.dtype.kind == "f":
+        return Encoding.infer(first, classes)
+    found: list[NDArray[Any]] = []
+    for part in slices(len(labels), 8):
+        some = np.asarray(labels[part])
+        found = [np.unique(np.concatenate([*found, np.unique(some.astype(str) if some.dtype.kind == "O" else some)]))]
+    return Encoding.infer(found[0], None)
+
+
+def _jacobian(name: str, J: Any, given: dict[str, Any], device: torch.device | str | None) -> JacobianSource:
+    rows = as_array(name, J)
+    _check_array(name, rows, ("samples", "outputs", "parameters"))
+    arrays = {key: None if value is None else _column(as_array(key, value), rows) for key, value in given.items()}
+    for key, array in arrays.items():
+        if array is not None and tuple(array.shape) != tuple(rows.shape[:2]):
+            raise InputError(
+                f"{key}: expected shape {tuple(rows.shape[:2])}, as {name} has {rows.shape[0]} samples; "
+                f"got {tuple(array.shape)}"
+            )
+    residual, initial = arrays.values()
+    return JacobianSource(rows, residual, initial, name, None if device is None else torch.device(device))
+
+
+def _column(array: Any, rows: Any) -> Any:
+    """A plain vector is one column."""
+    return array[:, None] if len(array.shape) == 1 and rows.shape[1] == 1 and hasattr(array, "reshape") else array
+
+
+def _check_array(name: str, array: Any, dims: tuple[str, ...]) -> None:
+    shape = tuple(array.shape)
+    if len(shape) != len(dims):
+        raise InputError(f"{name}: expected an array ({', '.join(dims)}), got shape {shape}")
+    if 0 in shape:
+        raise InputError(f"{name}: is empty (shape {shape}); it needs at least one of: {', '.join(dims)}")
+    if isinstance(array, np.ndarray) and array.dtype.kind not in "fiub":
+        raise InputError(f"{name}: expected numbers, got {array.dtype}")

@@ -1,0 +1,81 @@
+"""All that scores depend on, whoever computes them and wherever they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.information.smoothing import SGD, Smoothing
+from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.scoring.pieces import Sources
+from uniqueinfo.spectrum.choice import Choice
+from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.training import Training
+from uniqueinfo.types import Labels
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the sources of a problem may keep what they compute."""
+
+    work: Path | None
+    """None: in memory, or nowhere."""
+    local: bool
+    """Whether the work is done in this process."""
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What the user says of the samples."""
+
+    ids: NDArray[Any] | None = None
+    columns: pd.DataFrame | None = None
+    labels: Labels = None
+    """As the table is to show them, where they are not those that are trained on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Samples, a form, a training, and what to measure."""
+
+    sources: Sources
+    choice: Choice
+    training: Training | Literal["auto"]
+    face: Callable[[Sources, Eigensystem | None], Linearization]
+    """The linearization of the training samples, for questions asked later; its eigensystem may be known."""
+    smoothing: Smoothing | None = None
+    effects: int = 0
+    names: Names = field(default_factory=Names)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What else to write down beside the scores."""
+    factor: float = 1.0
+    """Mixed outputs are fewer than the network has: what squared changes are multiplied by to speak of all."""
+    ready: Callable[[Sources, Place], Sources] = lambda sources, place: sources
+    """Fixes where the sources keep rows or kernels, once that is known."""
+    known: Eigensystem | None = None
+    """The eigendecomposition, where it was computed before."""
+
+    def check(self) -> None:
+        """Refuse what cannot be, before anything is computed or written."""
+        if not isinstance(self.training, Training) and self.training != "auto":
+            raise InputError(
+                f'training: expected a training algorithm such as GradientDescent, or "auto", got {self.training!r}'
+            )
+        if not isinstance(self.smoothing, Smoothing | None):
+            raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {self.smoothing!r}")
+        if self.choice.form == "sketch" and isinstance(self.smoothing, SGD):
+            raise InputError(
+                "smoothing: SGD needs every direction, and a sketch keeps only some; take another, or no sketch"
+            )
+        if self.effects < 0:
+            raise InputError(
+                f"effects: expected how many validation samples to keep for each sample, got {self.effects}"
+            )
+        if self.effects and self.sources.val is None:
+            raise InputError("effects: there are no validation samples to feel them; hand some over")

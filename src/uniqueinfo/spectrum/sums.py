@@ -1,0 +1,89 @@
+"""Sums over samples, JᵀJ and Jᵀr: what a partition adds, and the one order in which they are added.
+
+Adding in a fixed binary tree gives the same bits whoever computes its nodes: this process, or workers of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from uniqueinfo.progress import progress
+from uniqueinfo.spectrum.rows import CHUNK_BYTES, Rows
+from uniqueinfo.types import Floats
+
+Leaf = TypeVar("Leaf")
+Node = TypeVar("Node")
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """JᵀJ (D, D) and Jᵀr (D, columns) over some samples: numpy arrays, which travel between processes uncopied.
+
+    >>> one = Sums(np.eye(2), np.ones((2, 1)), samples=3)
+    >>> (one + one).gram.tolist(), (one - one).samples
+    ([[2.0, 0.0], [0.0, 2.0]], 0)
+    """
+
+    gram: Floats
+    moment: Floats
+    samples: int
+
+    @classmethod
+    def of(cls, rows: Tensor, residual: Tensor | None) -> Sums:
+        """Of rows (samples, per_sample, D) and what they are multiplied with; no columns where that is None."""
+        flat = rows.flatten(0, 1)
+        moment = np.zeros((flat.shape[1], 0))
+        if residual is not None:
+            moment = (flat.T @ residual.flatten(0, 1)).cpu().numpy()
+        return cls(_gram(flat), moment, len(rows))
+
+    @classmethod
+    def over(cls, rows: Rows, residual: Tensor) -> Sums:
+        """Of all rows, chunk by chunk, each large enough that adding its square to the others costs little."""
+        each = 8 * rows.per_sample * rows.width
+        step = max(1, max(CHUNK_BYTES, 2 * rows.width**2) // each)
+        total = cls(np.zeros((rows.width, rows.width)), np.zeros((rows.width, residual.shape[2])), rows.samples)
+        with progress("Products of the rows", rows.samples) as advance:
+            for start in range(0, rows.samples, step):
+                part = slice(start, min(start + step, rows.samples))
+                found = cls.of(rows[part], residual[part])
+                np.add(total.gram, found.gram, out=total.gram)
+                np.add(total.moment, found.moment, out=total.moment)
+                advance(part.stop - part.start)
+        return total
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.gram + other.gram, self.moment + other.moment, self.samples + other.samples)
+
+    def __sub__(self, other: Sums) -> Sums:
+        return Sums(self.gram - other.gram, self.moment - other.moment, self.samples - other.samples)
+
+    def __sizeof__(self) -> int:  # what a cluster counts against its memory
+        return self.gram.nbytes + self.moment.nbytes
+
+
+def tree(leaves: Sequence[Leaf], leaf: Callable[[Leaf], Node], add: Callable[[Node, Node], Node]) -> Node:
+    """Add up leaves in pairs, pairs of pairs, …; depth first, so that a few sums are held at a time.
+
+    >>> tree("abcde", str, lambda left, right: f"({left}{right})")
+    '(((ab)(cd))e)'
+    """
+    if len(leaves) == 1:
+        return leaf(leaves[0])
+    half = 1 << ((len(leaves) - 1).bit_length() - 1)
+    return add(tree(leaves[:half], leaf, add), tree(leaves[half:], leaf, add))
+
+
+def _gram(rows: Tensor) -> Floats:
+    """RᵀR: numpy's product of a matrix with itself computes one triangle, which halves the work."""
+    if rows.device.type == "cpu":
+        flat = rows.numpy()
+        found: Floats = flat.T @ flat
+        return found
+    product: Floats = (rows.T @ rows).cpu().numpy()
+    return product
