@@ -81,7 +81,7 @@ def check_same(found: Scores, wanted: Scores) -> None:
 def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a network that is to be projected, exact kernels are made to look too dear."""
     if "task" in request.fixturenames and request.getfixturevalue("task") == "projected network":
-        monkeypatch.setattr("uniqueinfo.linearization.network._MOST_ROWS", 10)
+        monkeypatch.setattr("uniqueinfo.linearization.projection._MOST_ROWS", 10)
 
 
 @pytest.mark.parametrize("way", ["folder", "out", "local", "local and out"])

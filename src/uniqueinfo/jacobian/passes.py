@@ -72,10 +72,15 @@ class NetworkPasses:
         network = Differentiated(self.model, self.projection, self.outputs, self.device, self.memory)
         return NetworkRows.of(network, samples)
 
-    def kernels(self, train: Samples, val: Samples | None, folder: OwnedFolder | None = None) -> NetworkKernels:
-        """Exact kernels; in a folder they are kept, and found again."""
+    def kernels(
+        self, train: Samples, val: Samples | None, folder: OwnedFolder | None = None, *, trusted: bool = False
+    ) -> NetworkKernels:
+        """Exact kernels; in a folder they are kept, and found again.
+
+        Unless the folder is `trusted` to be of these samples, what lies there is held against them.
+        """
         self.check_unchanged()
-        mark = "" if folder is None else self._mark(train, val)
+        mark = "" if folder is None else self.before if trusted else self._mark(train, val)
         kept = None if folder is None else folder.read_arrays("kernels", mark)
         with prepared(self.model, self.device, quiet=kept is not None) as notes:
             engine = Differentiated(self.model, None, self.outputs, self.device, self.memory).engine(train)

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.types import Index, Labels
 
@@ -80,6 +82,11 @@ class Source(ABC):
     def rows(self) -> Rows:
         """All rows, read when they are asked for."""
         return Rows(_RowsOf(self), self.device)
+
+    def probe(self, system: Eigensystem) -> Probe:
+        """All samples, looked at from an eigensystem."""
+        found = self.read(slice(0, self.samples), rows=False)
+        return Probe(system, self.rows(), found.initial, found.targets)
 
     @property
     def device(self) -> torch.device:

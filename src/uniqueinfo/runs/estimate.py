@@ -12,7 +12,7 @@ import torch
 from uniqueinfo.jacobian.guard import prepared as in_eval_mode
 from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.jacobian.rows import RowEngine
-from uniqueinfo.linearization.network import NetworkSource
+from uniqueinfo.linearization.network_sources import NetworkSource
 from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
 from uniqueinfo.runs.prepared import Prepared

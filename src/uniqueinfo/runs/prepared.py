@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.projections import Factorized
-from uniqueinfo.linearization.network import Asked
+from uniqueinfo.linearization.projection import Asked
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job

@@ -13,7 +13,7 @@ from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.prepared import Prepared, prepare
 from uniqueinfo.scores.folder import load_table
 from uniqueinfo.scores.table import Scores
-from uniqueinfo.scoring.driver import reopened
+from uniqueinfo.scoring.origins import reopened
 from uniqueinfo.training import Training
 
 

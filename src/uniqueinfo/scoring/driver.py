@@ -6,15 +6,13 @@ sketch hold a matrix of all samples, so they are worked on in this process whate
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
@@ -30,11 +28,13 @@ from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.table import Scores, versions
 from uniqueinfo.scoring.cut import partition, slices
-from uniqueinfo.scoring.engine import Engine, Here, LocalEngine, Session
+from uniqueinfo.scoring.engine import Engine, LocalEngine, Session
 from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
+from uniqueinfo.scoring.identity import identity_of, mark_of
+from uniqueinfo.scoring.origins import origin_of, reopened
 from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
-from uniqueinfo.scoring.pieces import Name, Piece, Sources, digest_of, groups, shown, sizes
+from uniqueinfo.scoring.pieces import Name, Piece, Sources, groups, shown, sizes
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.stopping import curve_over
 from uniqueinfo.scoring.work import KIND, Work
@@ -63,14 +63,14 @@ def score_problem(problem: Problem, execution: Execution, run: RunFolder | None 
             return _stored(problem, execution, engine, run)
         assert execution.out is not None
         with engine.open(problem.sources) as session:
-            identity = _identity(problem, session)
+            identity = identity_of(problem, session)
         run = RunFolder.open(Path(execution.out), identity)
         with run.folder.held():
             return _stored(problem, execution, engine, run)
 
 
 def _held(problem: Problem, execution: Execution, engine: Engine) -> Scores:
-    with _driver(problem, execution, engine, execution.work) as driver:
+    with _driver(problem, execution, engine) as driver:
         solver = driver.solver(written=False)
         parts = driver.parts(solver)
         found = dict(shown("Leaving out", driver.session.map(part_of, solver, parts), sizes(parts)))
@@ -79,7 +79,7 @@ def _held(problem: Problem, execution: Execution, engine: Engine) -> Scores:
         total = 0.0 if held.smoothed is None else float(held.smoothed.sum())
         settings = driver.settings(solver, below / total if total > 0 else 0.0)
         driver.work.done()
-        return replace(held, settings=settings, source=_origin(problem, driver))
+        return replace(held, settings=settings, source=driver.origin())
 
 
 def _stored(problem: Problem, execution: Execution, engine: Engine, run: RunFolder) -> Scores:
@@ -96,7 +96,7 @@ def _stored(problem: Problem, execution: Execution, engine: Engine, run: RunFold
 
 
 def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFolder) -> Scores:
-    with _driver(problem, execution, engine, run.work) as driver:
+    with _driver(problem, execution, engine, run) as driver:
         solver = driver.solver(written=True)
         parts = driver.parts(solver)
         missing = {number: piece for number, piece in parts.items() if not run.has_part(number)}
@@ -108,75 +108,21 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
         total, below = (sum(each[at] for each in told) for at in (0, 1))
         run.finish(driver.settings(solver, below / total if total > 0 else 0.0), len(parts))
         driver.work.done()
-        return replace(run.scores(), source=_origin(problem, driver))
+        return replace(run.scores(), source=driver.origin())
 
 
 @contextmanager
-def _driver(problem: Problem, execution: Execution, engine: Engine, work: Path | None) -> Iterator[_Driver]:
+def _driver(problem: Problem, execution: Execution, engine: Engine, run: RunFolder | None = None) -> Iterator[_Driver]:
     """The sources made ready, the engine opened on them, and the work found that was done before."""
-    local = isinstance(engine, LocalEngine)
+    work = execution.work if run is None else run.work
     folder = None if work is None else OwnedFolder.open(work, KIND, {})
-    sources = problem.ready(problem.sources, Place(work, local))
-    mark = "" if folder is None else _mark(problem, sources)
+    sources = problem.ready(problem.sources, Place(work, isinstance(engine, LocalEngine), owned=run is not None))
+    # A run is of one problem; a folder may hold the work of another.
+    mark = mark_of(problem, sources) if folder is not None and run is None else ""
     memory = None if execution.memory is None else as_bytes(execution.memory)
     summed = problem.choice.form == "primal" and problem.known is None
     with (engine if summed else LocalEngine()).open(sources) as session:
         yield _Driver(problem, sources, session, Work(folder, mark), memory)
-
-
-def _mark(problem: Problem, sources: Sources) -> str:
-    """Tells the work of one problem from that of another left in the same folder."""
-    return hashlib.sha256(json.dumps(_identity(problem, Here(sources)), sort_keys=True).encode()).hexdigest()
-
-
-def _identity(problem: Problem, session: Session) -> dict[str, Any]:
-    """What makes this run another than others: looks at every sample once."""
-    training = "auto" if not isinstance(problem.training, Training) else problem.training.settings()
-    found: dict[str, Any] = {
-        "training": training,
-        "form": [problem.choice.form, problem.choice.side],
-        "smoothing": None if problem.smoothing is None else problem.smoothing.settings(),
-        "effects": problem.effects,
-        "settings": {name: problem.settings[name] for name in problem.settings if name not in ("notes", "run")},
-    }
-    for name in problem.sources.names():
-        source = problem.sources.named(name)
-        each = 8 * source.per_sample * (source.width or source.samples)
-        pieces = {number: Piece(name, part) for number, part in enumerate(rows.slices(source.samples, each))}
-        digests = dict(shown("Looking at every sample", session.map(digest_of, None, pieces), sizes(pieces)))
-        sha = hashlib.sha256(" ".join(digests[number] for number in pieces).encode()).hexdigest()
-        found[name] = {"samples": source.samples, "content": sha, **source.identity()}
-    for own, table in (("ids", problem.names.ids), ("columns", problem.names.columns)):
-        if table is not None:
-            values = pd.util.hash_pandas_object(pd.DataFrame(table), index=False).to_numpy()
-            found[own] = hashlib.sha256(values.tobytes()).hexdigest()
-    return found
-
-
-def _origin(problem: Problem, driver: _Driver) -> Any:
-    """How to come back to what was just measured: eigenvectors are not computed again."""
-    system, training, sources = driver.system, driver.training, driver.sources
-
-    def origin() -> Origin:
-        linearization = problem.face(sources, system)
-        run = Trained(system, linearization.residual, linearization.samples, training, linearization)
-        return Origin(run, _probe(sources, system))
-
-    return origin
-
-
-def reopened(problem: Problem, work: Path, training: Training) -> Origin:
-    """What scores that were computed before were measured on: rows or kernels that are kept are found again."""
-    sources = problem.ready(problem.sources, Place(work, local=True))
-    linearization = problem.face(sources, None)
-    return Origin(linearization.train(training), _probe(sources, linearization.system))
-
-
-def _probe(sources: Sources, system: Eigensystem) -> Probe | None:
-    if sources.val is None:
-        return None
-    found = sources.val.read(slice(0, sources.val.samples), rows=False)
-    return Probe(system, sources.val.rows(), found.initial, found.targets)
 
 
 @dataclass(eq=False)
@@ -202,7 +148,7 @@ class _Driver:
         """All that the scores of a partition need."""
         problem, system = self.problem, self.system
         run = TrainedSystem(system, self._some_residual(), self.samples, self.training)
-        probe = None if isinstance(system, Primal) else _probe(self.sources, system)
+        probe = None if isinstance(system, Primal) else self._probe()
         target = self._target(run, probe)
         return Solver(
             system=system.over(slice(None), None),
@@ -230,6 +176,10 @@ class _Driver:
             )
             for number, part in enumerate(slices(self.samples, self._cut["train"]))
         }
+
+    def origin(self) -> Callable[[], Origin]:
+        """How to come back to what was measured."""
+        return partial(origin_of, self.problem, self.sources, self.system, self.training)
 
     def settings(self, solver: Solver, below_floor: float) -> dict[str, Any]:
         """How the scores were computed."""
@@ -328,14 +278,15 @@ class _Driver:
         system = self.system
         assert isinstance(system, FromRows)
         if val.samples * val.per_sample < system.rank:  # few: through their rows themselves
-            found = _probe(self.sources, system)
-            assert found is not None
-            return found.target(run.coordinates)
+            return val.probe(system).target(run.coordinates)
         sums = self._sums("val")
         fisher, pull = system.metric_of(sums)
         if sums.moment.shape[1] == 0:
             return Target(fisher, None)
         return Target(fisher, fisher.apply(run.coordinates.T) - pull.T)
+
+    def _probe(self) -> Probe | None:
+        return None if self.sources.val is None else self.sources.val.probe(self.system)
 
     def _precision(self) -> Precision | None:
         if self.problem.smoothing is None:

@@ -71,7 +71,5 @@ class Execution:
 
     @property
     def work(self) -> Path | None:
-        """Where what is done so far is kept."""
-        if self.out is not None:
-            return Path(self.out) / "work"
+        """Where what is done so far is kept, if there is no run folder."""
         return None if self.folder is None else Path(self.folder)

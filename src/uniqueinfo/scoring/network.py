@@ -17,18 +17,14 @@ from uniqueinfo.jacobian.outputs import OutputSketch
 from uniqueinfo.jacobian.passes import Look, NetworkPasses
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network import (
-    Asked,
-    KernelSource,
-    LinearizedNetwork,
-    NetworkSource,
-    Projected,
     both_ends,
     check_labelled,
-    choose_projection,
-    linearize_by_kernels,
+    kernel_folder,
+    linearize_kernels,
     linearize_rows,
-    size_of,
 )
+from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
+from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.scores.table import Scores
@@ -37,7 +33,7 @@ from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
-from uniqueinfo.spectrum.choice import choose
+from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import Training
 
@@ -138,10 +134,10 @@ class _Ways:
 
     def by_kernels(self, training: Training | Literal["auto"]) -> Problem:
         """Kernels are computed once it is known where they can be kept."""
-        rows = [KernelSource.unknown(self.passes, self.train)]
-        rows += [] if self.val is None else [KernelSource.unknown(self.passes, self.val)]
+        train = KernelSource(self.passes, self.train, "train")
+        val = None if self.val is None else KernelSource(self.passes, self.val, "val")
         return Problem(
-            sources=Sources(*rows),
+            sources=Sources(train, val),
             choice=choose(self.look.outputs * len(self.train), None),
             training=training,
             face=self._kernel_face,
@@ -154,10 +150,9 @@ class _Ways:
         """Rows are computed when they are asked for, and kept where that is cheaper than computing them twice."""
         source = NetworkSource(self.passes.rows(self.train), self.passes)
         val = None if self.val is None else NetworkSource(source.jacobian.over(self.val), self.passes)
-        form, sketch = self.execution.form, self.execution.sketch
         return Problem(
             sources=Sources(source, val),
-            choice=choose(source.samples * source.per_sample, source.width, form, sketch),
+            choice=self._choice(source),
             training=training,
             face=self._row_face,
             settings=self._settings(),
@@ -175,21 +170,21 @@ class _Ways:
     def _factor(self) -> float:
         return 1.0 if self.passes.outputs is None else self.passes.outputs.factor(self.look.classes)
 
+    def _choice(self, source: NetworkSource) -> Choice:
+        return choose(*source.jacobian.sides, self.execution.form, self.execution.sketch)
+
     def _kernels(self, sources: Sources, place: Place) -> Sources:
-        found = linearize_by_kernels(self.passes, self.train, self.val, self.chosen, place.work)
-        return kernel_sources(found, sources)
+        found = self.passes.kernels(self.train, self.val, kernel_folder(place.work), trusted=place.owned)
+        ready = [source.computed(found) for source in (sources.train, sources.val) if isinstance(source, KernelSource)]
+        return Sources(*ready)
 
     def _kernel_face(self, sources: Sources, system: Eigensystem | None) -> Linearization:
-        train = sources.train
-        assert isinstance(train, KernelSource)
-        assert train.linearization is not None
-        return replace(train.linearization, known=system)
+        assert isinstance(sources.train, KernelSource)
+        return linearize_kernels(sources.train, self.val, self.chosen, system)
 
     def _row_face(self, sources: Sources, system: Eigensystem | None) -> Linearization:
-        source = sources.train
-        assert isinstance(source, NetworkSource)
-        form, sketch = self.execution.form, self.execution.sketch
-        return replace(linearize_rows(source, self.train, self.val, self.chosen, form, sketch), known=system)
+        assert isinstance(sources.train, NetworkSource)
+        return linearize_rows(sources.train, self.val, self.chosen, self._choice(sources.train), system)
 
     def _kept(self, sources: Sources, place: Place) -> Sources:
         train, val = sources.train, sources.val
@@ -212,16 +207,6 @@ class _Ways:
             if self.execution.progress and name == "train" and plan.computing > _WORTH_TELLING:
                 print("\n".join(plan.lines()), file=sys.stderr)
             if plan.keep:
-                return rows.kept_on_disk(folder)
+                return rows.kept_on_disk(folder, trusted=place.owned)
         fits = rows.bytes <= rows.network.memory // 2
         return rows.kept(InMemory()) if place.local and fits else rows
-
-
-def kernel_sources(found: LinearizedNetwork, sources: Sources) -> Sources:
-    """Sources of a network whose kernels are known."""
-    assert found.kernels is not None
-    train = KernelSource.known(found, found.train_samples, found.kernels.train, found.kernels.outputs)
-    if sources.val is None:
-        return Sources(train)
-    assert found.val_samples is not None
-    return Sources(train, KernelSource.known(found, found.val_samples, found.kernels.val, found.kernels.outputs_val))

@@ -28,6 +28,8 @@ class Place:
     """None: in memory, or nowhere."""
     local: bool
     """Whether the work is done in this process."""
+    owned: bool = False
+    """Whether the folder is of this very problem, so that what lies in it need not be held against the samples."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,159 @@
+"""Samples of a network as sources: through their Jacobian rows, or through exact kernels."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from uniqueinfo.jacobian.keeping import InMemory
+from uniqueinfo.jacobian.network_rows import NetworkRows
+from uniqueinfo.jacobian.passes import NetworkKernels, NetworkPasses
+from uniqueinfo.linearization.source import Chunk, Source
+from uniqueinfo.progress import progress as bar
+from uniqueinfo.samples.samples import Samples
+from uniqueinfo.spectrum.rows import Rows
+from uniqueinfo.types import Index
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkSource(Source):
+    """Samples of a network, through their Jacobian rows."""
+
+    jacobian: NetworkRows
+    passes: NetworkPasses
+
+    @property
+    def piece(self) -> int:  # type: ignore[override]
+        """As rows are kept."""
+        return self.jacobian.cut.piece
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return len(self.jacobian.data)
+
+    @property
+    def per_sample(self) -> int:
+        """Outputs."""
+        return self.jacobian.per_sample
+
+    @property
+    def width(self) -> int:
+        """Columns of the (projected) Jacobian."""
+        return self.jacobian.width
+
+    @property
+    def columns(self) -> int:
+        """Each output has rows of its own."""
+        return 1
+
+    def read(self, index: Index, *, rows: bool = True) -> Chunk:
+        """Computed, or found again."""
+        found = self.jacobian.read(index)
+        start = torch.from_numpy(found.outputs).to(self.device)[..., None]
+        wide = torch.from_numpy(found.rows).to(self.device, torch.float64) if rows else None
+        if found.labels is None:
+            return Chunk(wide, start, None, None)
+        names = self.jacobian.data.ids[index]
+        wanted = torch.from_numpy(self.passes.targets(found.labels, self.jacobian.classes, names))
+        return Chunk(wide, start, wanted.to(self.device)[..., None], found.labels)
+
+    def digest(self, part: slice) -> str:
+        """Of inputs and labels."""
+        return self.jacobian.digest(part)
+
+    def identity(self) -> dict[str, Any]:
+        """The network and its projection."""
+        return self.jacobian.identity()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the algebra runs."""
+        return torch.device(self.passes.device or "cpu")
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSource(Source):
+    """Samples of a network that are seen through kernel values with the training samples alone."""
+
+    passes: NetworkPasses
+    data: Samples
+    name: Literal["train", "val"]
+    found: NetworkKernels | None = None
+    """The kernels; None until they are computed."""
+
+    width = None
+    columns = 1
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return len(self.data)
+
+    @property
+    def per_sample(self) -> int:
+        """Outputs."""
+        return self.passes.look(self.data).outputs if self.found is None else int(self._outputs.shape[1])
+
+    def computed(self, found: NetworkKernels) -> KernelSource:
+        """With the kernels of training and validation samples."""
+        return replace(self, found=found)
+
+    def read(self, index: Index, *, rows: bool = True) -> Chunk:
+        """Without rows: there are none."""
+        start, labels = self._outputs[index].double(), self.data.labels
+        if labels is None or self.found is None:
+            return Chunk(None, start[..., None], None, None)
+        names = self.data.ids[index]
+        wanted = torch.from_numpy(self.passes.targets(labels[index], self.found.classes, names)).to(start.device)
+        return Chunk(None, start[..., None], wanted[..., None], labels[index])
+
+    def rows(self) -> Rows:
+        """Kernel values stand for rows, (samples, k, nk)."""
+        assert self.found is not None
+        values = self.found.kernels.train if self.name == "train" else self.found.kernels.val
+        return Rows(values.reshape(self.samples, self.per_sample, -1), values.device)
+
+    def digest(self, part: slice) -> str:
+        """Of inputs and labels."""
+        return self.data.read(range(part.start, part.stop)).digest()
+
+    def identity(self) -> dict[str, Any]:
+        """The network."""
+        return {"kind": "kernels", "model": self.passes.before, "outputs": repr(self.passes.outputs)}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the kernel lies."""
+        return self._outputs.device
+
+    @property
+    def _outputs(self) -> Tensor:
+        """Before training, (n, k)."""
+        assert self.found is not None
+        return self.found.kernels.outputs if self.name == "train" else self.found.kernels.outputs_val
+
+
+def held(rows: NetworkRows, folder: Path | None, *, show: bool) -> NetworkRows:
+    """All rows computed once and held: in memory where they fit in half of the budget, in the folder, or in one that
+    goes with them."""
+    if folder is not None:
+        found = rows.kept_on_disk(folder)
+    elif rows.bytes <= rows.network.memory // 2:
+        found = rows.kept(InMemory())
+    else:
+        place = Path(tempfile.mkdtemp(prefix="uniqueinfo-"))
+        found = rows.kept_on_disk(place)
+        weakref.finalize(found.keeper, shutil.rmtree, place, ignore_errors=True)
+    with bar("Jacobian rows", len(rows.data), show=show) as advance:
+        for number, part in enumerate(found.pieces()):
+            found.piece(number)
+            advance(part.stop - part.start)
+    return found
