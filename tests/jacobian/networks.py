@@ -73,7 +73,7 @@ def counted() -> Iterator[list[int]]:
         sizes.append(len(given))
         return real(self, given)
 
-    RowEngine.__call__ = call  # type: ignore[method-assign]
+    RowEngine.__call__ = call  # type: ignore[method-assign, assignment]
     try:
         yield sizes
     finally:

@@ -41,7 +41,7 @@ def check(rows: NetworkRows, model: nn.Module | None = None) -> None:
     """All rows, outputs and labels, against one sample at a time."""
     model, found = model or network(), rows.read(EVERY)
     x = torch.from_numpy(inputs())
-    assert (found.rows.dtype, found.outputs.dtype) == (np.float32, np.float64)
+    assert (found.rows.dtype.name, found.outputs.dtype.name) == ("float32", "float64")
     close(found.rows, jacobian_rows(model, x).numpy(), rtol=1e-5, atol=1e-6)
     close(found.outputs, model(x).detach().numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(found.labels, labels())
