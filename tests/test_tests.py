@@ -34,8 +34,6 @@ NOT_YET = {
     "applications/test_subclasses.py",
     "applications/test_summarize.py",
     "cli/test_mistakes.py",
-    "jacobian/test_features.py",
-    "jacobian/test_shards.py",
     "linearization/test_linearization.py",
     "scoring/test_scoring.py",
 }

@@ -1,4 +1,4 @@
-"""Runs that are killed: `python -m tests.scoring.killing KIND FOLDER`, where KIND is features or network.
+"""Runs that are killed: `python -m tests.scoring.killing KIND FOLDER`, where KIND is features, rows or kernels.
 
 At every file that a run writes it is killed once, as it is about to take its place or as soon as it has; then the same
 call is made again. Prints, for each, whether it ended with the bytes of a run that was let alone. Forked before
@@ -31,10 +31,13 @@ def run(kind: str, out: Path) -> None:
     if kind == "features":
         (X, y), (X_val, y_val) = features(), features(40, seed=1)
         ui.score_features(X, y, X_val, y_val, training=ui.Converged(0.1), out=out)
-    else:
+        return
+    train, val = images(40), images(20, seed=1)
+    if kind == "rows":
         everything = ui.RandomCoordinates(10_000)
-        train, val = images(40), images(20, seed=1)
         ui.score(network(), train, val, training=ui.Converged(0.1), projection=everything, out=out, keep=True)
+    else:  # more parameters than rows: exact kernels stand for them
+        ui.score(network(hidden=40), train, val, out=out)
 
 
 def in_a_child(kind: str, out: Path, moment: int = 0) -> bool:

@@ -19,9 +19,9 @@ def features(n: int = 300, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[
     return rng.normal(size=(n, FEATURES)), rng.integers(0, CLASSES, n)
 
 
-def network() -> nn.Module:
+def network(hidden: int = 8) -> nn.Module:
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 3))
+    return nn.Sequential(nn.Linear(5, hidden), nn.Tanh(), nn.Linear(hidden, 3))
 
 
 def images(n: int = 120, seed: int = 0) -> tuple[Tensor, Tensor]:
