@@ -236,7 +236,7 @@ class NetworkRows:
                 done += len(some)
             if len(parts[0]) == self.cut.batch:  # fewer prove nothing
                 self.fitting["batch"] = limited.limit
-        names = data.ids[np.asarray(chosen)]
+        names = data.ids[np.asarray(chosen, dtype=np.intp)]
         check_finite("the network's output", outputs, names)
         check_finite("the network's Jacobian", rows, names)
         return Computed(rows, outputs, None if labels[0] is None else np.concatenate(labels))

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
-
-Index = slice | NDArray[np.intp]
+from uniqueinfo.types import Index
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from uniqueinfo.store.folder import OwnedFolder
 
-KIND, RECORD, TABLE = "a run", "run.json", "scores.parquet"
+KIND, RECORD, TABLE = "run", "run.json", "scores.parquet"
 _BY_HAND = {"made": "by scores.save"}
 
 

@@ -1,4 +1,7 @@
-"""How scores are computed: in which form, where, with how much memory. What comes out is the same."""
+"""How scores are computed: in which form, where, with how much memory.
+
+What comes out is the same, but for a budget too small for exact kernels: a network is then projected, and it is said.
+"""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def score(
     `trained`: the same network after its training, or its state_dict: gradients are then taken at both ends alike, and
     the scores follow the real network more closely.
     `projection`: None keeps every parameter; "auto" does while that is cheap, and projects otherwise. The choice hangs
-    on the sizes alone, not on where scores are computed or stored, and is written down with its reason.
+    on the sizes (and on `memory`, if you name it), not on where scores are computed or stored; its reason is kept.
     `outputs` mixes many outputs down to a few. `smoothing` adds information with another smoothing than the identity.
     `effects` keeps, for each sample, this many of the validation samples it moves most.
     `ids`, `columns`: names and further columns of the samples, for the table.

@@ -43,6 +43,7 @@ class Dual(Eigensystem):
             assert rows is not None
             kernel = products(rows, rows)
         values, basis = eigh(kernel)
+        basis = basis.contiguous()  # as it is when read from a file: products of another layout round otherwise
         # A null direction comes out with a length of √ε, which long training would multiply: it has none.
         noise = 4 * len(values) ** 0.5 * EPS * float(values.max())
         values = torch.where(values > noise, values, 0.0)
