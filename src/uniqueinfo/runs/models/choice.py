@@ -108,8 +108,8 @@ class ModelChoice:
 def kinds() -> str:
     """The names there are, as a user is told.
 
-    >>> kinds()
-    'linear, mlp:WIDTH, torchvision:NAME, timm:NAME, transformers:NAME or file.py:function'
+    >>> kinds()  # doctest: +ELLIPSIS
+    'linear, mlp:WIDTH, torchvision:NAME, timm:NAME, transformers:NAME... or file.py:function'
     """
     *others, last = (source.words for source in sources())
     return f"{', '.join(others)} or {last}"
