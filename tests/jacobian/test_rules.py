@@ -1,12 +1,16 @@
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from tests.added import added
 from tests.jacobian.zoo import ZOO, build, cast
 from tests.oracles.jacobian import jacobian_rows
 from uniqueinfo.jacobian import RowEngine
+from uniqueinfo.jacobian.rules import find_rule, rules
 
 
 def relative_error(found: Tensor, true: Tensor) -> float:
@@ -79,3 +83,58 @@ def test_frozen_parameters_are_left_out() -> None:
     engine = RowEngine(network, inputs)
     assert "0.weight" not in engine.paths
     assert relative_error(engine(inputs)[0], jacobian_rows(network, inputs)) < 1e-10
+
+
+NEW = '''
+    """A slope of its own for what is below zero."""
+
+    from torch import nn
+
+    from uniqueinfo.jacobian.gradients import Formed
+    from uniqueinfo.jacobian.rules.rule import Rule
+
+
+    def gradient(layer, x, g, parameter):
+        return Formed((g * x.clamp(max=0)).sum(1, keepdim=True))
+
+
+    RULES = (Rule("new", ({layers}), gradient),)
+'''
+
+
+@pytest.fixture
+def _rules_anew() -> Iterator[None]:
+    """They are looked up once for all, so before and after a test that adds one."""
+    rules.cache_clear()
+    yield
+    rules.cache_clear()
+
+
+@pytest.mark.usefixtures("_rules_anew")
+def test_one_new_file_is_a_new_rule(tmp_path: Path) -> None:
+    network, inputs = nn.Sequential(nn.Linear(3, 4), nn.PReLU(), nn.Linear(4, 2)).double(), torch.randn(5, 3).double()
+    with added("uniqueinfo.jacobian.rules", tmp_path, NEW.format(layers="nn.PReLU,")):
+        engine = RowEngine(network, inputs)
+        assert engine.paths["1.weight"] == "new"
+        assert relative_error(engine(inputs)[0], jacobian_rows(network, inputs)) < 1e-10
+
+
+@pytest.mark.usefixtures("_rules_anew")
+def test_two_rules_for_one_layer_are_a_mistake_of_ours(tmp_path: Path) -> None:
+    with (
+        added("uniqueinfo.jacobian.rules", tmp_path, NEW.format(layers="nn.Linear,")),
+        pytest.raises(TypeError, match="Linear: two rules"),
+    ):
+        rules()
+
+
+def test_a_layer_has_the_rule_of_its_forward_pass() -> None:
+    class Own(nn.Linear):
+        """A layer whose forward pass is inherited."""
+
+    class Other(nn.Linear):
+        def forward(self, input: Tensor) -> Tensor:  # noqa: A002, torch's own name
+            return 2 * super().forward(input)
+
+    found = [find_rule(layer) for layer in (Own(2, 1), Other(2, 1), nn.BatchNorm1d(2), nn.Embedding(3, 2, max_norm=1))]
+    assert [rule and rule.kind for rule in found] == ["linear", None, "norm", None]

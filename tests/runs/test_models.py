@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from tests.added import added
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.runs.models import ModelChoice, read_weights
@@ -90,3 +91,76 @@ def test_a_model_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     with pytest.raises(InputError, match="nothing-here"):
         ModelChoice(f"transformers:{tmp_path / 'nothing-here'}").build((5,), outputs=3, seed=0)
+
+
+NEW = '''
+    """Networks that say the same of everything."""
+
+    import torch
+
+    from uniqueinfo.errors import InputError
+    from uniqueinfo.runs.models.source import Source
+
+
+    class Constant(Source):
+        prefix = "{prefix}"
+        words = "{prefix}:NUMBER"
+
+        def check(self, argument):
+            if not argument.isdigit():
+                raise InputError(f"--model {prefix}:{{argument}}: give a number")
+
+        def build(self, argument, outputs, pretrained, shape):
+            head = torch.nn.Linear(shape[0], outputs)
+            torch.nn.init.constant_(head.weight, float(argument))
+            return head
+
+
+    SOURCES = (Constant(),)
+'''
+
+
+def test_one_new_file_is_a_new_source(tmp_path: Path) -> None:
+    with added("uniqueinfo.runs.models", tmp_path, NEW.format(prefix="constant")):
+        network = ModelChoice("constant:3").build((2,), outputs=1, seed=0)
+        assert network.state_dict()["weight"].tolist() == [[3, 3]]
+        with pytest.raises(InputError, match="give a number"):
+            ModelChoice("constant:three")
+        with pytest.raises(InputError, match=r"transformers:NAME, .*constant:NUMBER.* or file\.py:function"):
+            ModelChoice("forest")
+    with pytest.raises(InputError, match="unknown"):
+        ModelChoice("constant:3")
+
+
+def test_two_sources_of_one_prefix_are_a_mistake_of_ours(tmp_path: Path) -> None:
+    with added("uniqueinfo.runs.models", tmp_path, NEW.format(prefix="mlp")), pytest.raises(TypeError, match="mlp"):
+        ModelChoice("linear")
+
+
+@pytest.mark.parametrize("name", ["linear:3", "timm", "timm:", "torchvision:", "forest:3", ""])
+def test_names_of_no_source_are_told_what_there_is(name: str) -> None:
+    with pytest.raises(InputError, match=f"--model {name}: unknown; give linear, mlp:WIDTH, .* or file.py:function"):
+        ModelChoice(name)
+
+
+def test_only_a_file_is_named_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "net.py").touch()
+    monkeypatch.chdir(tmp_path)
+    own = ModelChoice("net.py:make")
+    assert own.files == (Path("net.py"),)
+    assert own.absolute == f"{tmp_path.resolve() / 'net.py'}:make"
+    for name in ("linear", "mlp:7,5", "transformers:some/where"):
+        assert (ModelChoice(name).absolute, ModelChoice(name).files) == (name, ())
+
+
+def test_a_linear_model_starts_from_zero() -> None:
+    network = ModelChoice("linear").build((2, 3), outputs=4, seed=0)
+    assert ModelChoice("linear").linear
+    assert torch.equal(network(torch.ones(5, 2, 3)), torch.zeros(5, 4))
+
+
+def test_only_some_networks_read_texts() -> None:
+    assert ModelChoice("transformers:bert").reads_text
+    assert not ModelChoice("mlp:3").reads_text
+    with pytest.raises(InputError, match="reads no texts"):
+        ModelChoice("mlp:3").tokens(["a text"])

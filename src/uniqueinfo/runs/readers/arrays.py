@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
+from uniqueinfo.runs.readers.reader import Reader, Turn, suffixed
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,7 +24,12 @@ _IDX_TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 _CHANNELS = (1, 3)
 
 
-def read_npz(path: Path, reading: Reading) -> Data:
+def read_arrays(path: Path, reading: Reading, labelled: bool) -> Data:
+    """Arrays as numpy saves them, several in a file or one."""
+    return _read_npz(path, reading) if path.suffix == ".npz" else _read_npy(path, reading)
+
+
+def _read_npz(path: Path, reading: Reading) -> Data:
     """X and y; an array `id` names the samples, other arrays of one number or name per sample travel along."""
     import pandas as pd
 
@@ -48,14 +54,14 @@ def read_npz(path: Path, reading: Reading) -> Data:
     return _data(path, arrays[inputs], labels, ids, pd.DataFrame(own) if own else None, (path,), reading)
 
 
-def read_npy(path: Path, reading: Reading) -> Data:
+def _read_npy(path: Path, reading: Reading) -> Data:
     """An array of inputs; labels come from the file beside it whose name has y for X, or labels for images."""
     inputs, beside = _npy(path), _labels_beside(path)
     labels = None if beside is None else _npy(beside)
     return _data(path, inputs, labels, None, None, (path,) if beside is None else (path, beside), reading)
 
 
-def read_idx(path: Path, reading: Reading) -> Data:
+def read_idx(path: Path, reading: Reading, labelled: bool) -> Data:
     """Pictures; labels come from the file beside it whose name has labels for images (and idx1 for idx3)."""
     inputs, beside = idx_array(path), _labels_beside(path)
     if inputs.ndim < 2:
@@ -66,8 +72,13 @@ def read_idx(path: Path, reading: Reading) -> Data:
 
 def is_idx(path: Path) -> bool:
     """Whether a file says it is IDX: two zero bytes, a type, a number of dimensions."""
-    with _opened(path) as file:
-        head = file.read(4)
+    if not path.is_file():
+        return False
+    try:
+        with _opened(path) as file:
+            head = file.read(4)
+    except (gzip.BadGzipFile, EOFError):  # named .gz, and is not, or is cut off
+        return False
     return len(head) == 4 and head[:2] == b"\0\0" and head[2] in _IDX_TYPES and 1 <= head[3] <= 4
 
 
@@ -180,3 +191,9 @@ def _opened(path: Path) -> Any:
 
 def _first(arrays: dict[str, NDArray[Any]], names: tuple[str, ...]) -> str | None:
     return next((name for name in names if name in arrays), None)
+
+
+READERS = (
+    Reader("an .npz or .npy of arrays", suffixed(".npz", ".npy"), read_arrays),
+    Reader("an IDX file", is_idx, read_idx, Turn.by_content),
+)

@@ -66,9 +66,11 @@ class Data:
 
     def take(self, chosen: NDArray[np.intp]) -> Data:
         """Some of the samples."""
-        table = hasattr(self.inputs, "iloc")
+        import pandas as pd
+
+        inputs = self.inputs
         return Data(
-            self.inputs.iloc[chosen].reset_index(drop=True) if table else self.inputs[chosen],
+            inputs.iloc[chosen].reset_index(drop=True) if isinstance(inputs, pd.DataFrame) else inputs[chosen],
             None if self.labels is None else self.labels[chosen],
             self.ids[chosen],
             None if self.columns is None else self.columns.iloc[chosen].reset_index(drop=True),

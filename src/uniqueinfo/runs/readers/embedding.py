@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
@@ -14,6 +13,8 @@ _BATCH = 32
 
 def embed(name: str, texts: list[str]) -> NDArray[np.float32]:
     """The mean of the last hidden states over each text's tokens, scaled to length 1; `name`: a model or its folder."""
+    import torch  # takes seconds, and most files are read without
+
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as missing:

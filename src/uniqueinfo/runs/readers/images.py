@@ -14,6 +14,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from uniqueinfo.errors import InputError
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.readers.data import Data, Reading
+from uniqueinfo.runs.readers.reader import Reader, Turn
 
 _MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)  # ImageNet's
 _DEVIATION = np.array([0.229, 0.224, 0.225], dtype=np.float32)
@@ -42,7 +43,7 @@ class Pictures:
         return len(self), 3, self.size, self.size
 
 
-def read_images(folder: Path, reading: Reading) -> Data:
+def read_images(folder: Path, reading: Reading, labelled: bool) -> Data:
     """Labels are the names of the class folders; a flat folder of pictures has no labels."""
     classes = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     flat = _pictures_in(folder, deep=False)
@@ -134,3 +135,6 @@ def _reason(path: Path) -> str | None:
         told = "not a picture" if isinstance(error, UnidentifiedImageError) else str(error)
         return f"cannot be read ({told})"
     return None
+
+
+READERS = (Reader("a folder of class folders of pictures", Path.is_dir, read_images, Turn.what_is_left),)

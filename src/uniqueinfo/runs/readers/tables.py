@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
+from uniqueinfo.runs.readers.reader import Reader, suffixed
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 _LABELS = ("label", "labels", "y", "target")
 _MOST_CATEGORIES = 50
 _WORDS = 4  # a column of more words a cell than these, on average, is text
 
 
-def read_table(path: Path, reading: Reading, *, labelled: bool) -> Data:
+def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     """A table with one sample in each row; `inputs` are the columns to train on, as they stand."""
     frame = _frame(path).rename(columns=str)
     if len(frame) == 0:
@@ -151,3 +151,12 @@ def _views(frame: pd.DataFrame, trained: list[str], roles: dict[str, str], text:
 def _listed(frame: pd.DataFrame) -> str:
     names = [str(name) for name in frame.columns]
     return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+
+
+READERS = (
+    Reader(
+        "a .csv, .tsv, .parquet or .jsonl table",
+        suffixed(".csv", ".tsv", ".parquet", ".jsonl", ".ndjson"),
+        read_table,
+    ),
+)

@@ -1,0 +1,115 @@
+"""A network by its name, with where its weights come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.runs.models.source import Source, TextSource, sources
+from uniqueinfo.runs.models.weights import fill, read_weights
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A network by name, and where its weights come from."""
+
+    name: str
+    weights: Path | None = None
+    """A .safetensors or .pth file of weights by name."""
+    pretrained: bool = True
+    """Whether networks of a library start from their published weights."""
+    trained: Path | None = None
+    """Weights of the same network after its training, in such a file."""
+    centred: bool = False
+    """Whether what the network gives before training is taken off its outputs."""
+
+    def __post_init__(self) -> None:
+        source, argument = self._asked
+        given = [option for option, path in self._named if path is not None]
+        if source.linear and given:
+            raise InputError(f"{given[0]}: a linear model starts from zero and takes no weights; drop the option")
+        source.check(argument)
+        if self.centred and self.trained is not None:
+            raise InputError(
+                "--centred, --trained: the trained network began with the outputs it had; drop one of the two"
+            )
+        for option, path in self._named:
+            if path is not None and not path.is_file():
+                raise InputError(f"{option} {path}: there is no such file; check the path")
+
+    @property
+    def linear(self) -> bool:
+        """Whether this is a linear head on the inputs themselves."""
+        return self._asked[0].linear
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether texts go to the network's own tokenizer."""
+        return isinstance(self._asked[0], TextSource)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Files the network depends on."""
+        source, argument = self._asked
+        return (*source.files(argument), *(path for _, path in self._named if path is not None))
+
+    @property
+    def absolute(self) -> str:
+        """The name, good from any folder."""
+        source, argument = self._asked
+        return source.absolute(argument)
+
+    def build(self, shape: tuple[int, ...], outputs: int, seed: int) -> nn.Module:
+        """The network for inputs of this shape, fresh parameters drawn from the seed."""
+        import torch
+
+        source, argument = self._asked
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            network = source.build(argument, outputs, self.pretrained and self.weights is None, shape)
+        if self.weights is not None:
+            fill(network, read_weights(self.weights), str(self.weights))
+        if self.trained is not None:
+            from uniqueinfo.jacobian.ends import BothEnds
+
+            return BothEnds(network, read_weights(self.trained, "--trained"))
+        if self.centred:
+            from uniqueinfo.jacobian.centring import centred
+
+            return centred(network)
+        return network
+
+    def tokens(self, texts: list[str]) -> dict[str, Any]:
+        """Texts as the network's tokenizer gives them, padded to one length."""
+        source, argument = self._asked
+        if not isinstance(source, TextSource):
+            raise InputError(f"--model {self.name}: reads no texts; have them embedded with --embed")
+        return source.tokens(argument, texts)
+
+    @property
+    def _named(self) -> tuple[tuple[str, Path | None], ...]:
+        return ("--weights", self.weights), ("--trained", self.trained)
+
+    @property
+    def _asked(self) -> tuple[Source, str]:
+        """The source whose name this is, and what it is asked for."""
+        for source in sources():
+            argument = source.argument(self.name)
+            if argument is not None:
+                return source, argument
+        raise InputError(f"--model {self.name}: unknown; give {kinds()}")
+
+
+def kinds() -> str:
+    """The names there are, as a user is told.
+
+    >>> kinds()  # doctest: +ELLIPSIS
+    'linear, mlp:WIDTH, torchvision:NAME, timm:NAME, transformers:NAME... or file.py:function'
+    """
+    *others, last = (source.words for source in sources())
+    return f"{', '.join(others)} or {last}"

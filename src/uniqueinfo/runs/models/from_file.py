@@ -1,0 +1,85 @@
+"""Networks of the user's own: `file.py:function`."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.runs.models.source import Source
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+class File(Source):
+    """What a function in a file returns; its argument is the whole name."""
+
+    prefix = ""
+    words = "file.py:function"
+    place = 9  # any name could be that of a file, so the others are asked first
+
+    def argument(self, name: str) -> str | None:
+        """The name itself, if a Python file is named in it."""
+        return name if _parts(name)[0].endswith(".py") else None
+
+    def check(self, argument: str) -> None:
+        """Refuse a file that is not there."""
+        path, _ = _parts(argument)
+        if not Path(path).is_file():
+            raise InputError(f"--model {argument}: there is no file {path}; check the path")
+
+    def build(self, argument: str, outputs: int, pretrained: bool, shape: tuple[int, ...]) -> nn.Module:
+        """The function is given `outputs` and `shape` if it has parameters of these names."""
+        path, function = _parts(argument)
+        return _made(Path(path), function, shape, outputs)
+
+    def files(self, argument: str) -> tuple[Path, ...]:
+        """The file itself."""
+        return (Path(_parts(argument)[0]),)
+
+    def absolute(self, argument: str) -> str:
+        """With the whole path."""
+        path, function = _parts(argument)
+        return f"{Path(path).resolve()}:{function}"
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """File and function; paths may hold colons of their own.
+
+    >>> _parts("C:/nets/net.py:make"), _parts("net.py")
+    (('C:/nets/net.py', 'make'), ('net.py', ''))
+    """
+    path, _, function = name.rpartition(":") if ".py:" in name else (name, "", "")
+    return path, function
+
+
+def _made(path: Path, function: str, shape: tuple[int, ...], outputs: int) -> nn.Module:
+    from torch import nn
+
+    spec = importlib.util.spec_from_file_location(f"uniqueinfo_model_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        make = getattr(module, function, None)
+        if not callable(make):
+            raise InputError(f"--model {path}:{function}: the file has no function {function!r}; check the name")
+        accepted = inspect.signature(make).parameters
+        given = {name: value for name, value in (("outputs", outputs), ("shape", shape)) if name in accepted}
+        network = make(**given)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"--model {path}:{function}: fails with {type(error).__name__}: {error}; mend it, or look with --debug"
+        ) from error
+    if not isinstance(network, nn.Module):
+        raise InputError(f"--model {path}:{function}: returned {type(network).__name__}; return an nn.Module")
+    return network
+
+
+SOURCES = (File(),)

@@ -1,0 +1,68 @@
+"""Where networks come from; each source is asked for its own by a name such as `mlp:1024`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from uniqueinfo.declared import declared
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+class Source(ABC):
+    """A source of networks. It has no state; torch and other libraries are imported when a network is built."""
+
+    prefix: ClassVar[str]
+    """What the names of its networks begin with, before a colon; what follows is the argument."""
+    words: ClassVar[str]
+    """How a user is told of it: `mlp:WIDTH`."""
+    place: ClassVar[int] = 5
+    """Among the sources: the one of a lower place is told, and asked whether a name is its own, first."""
+    linear: ClassVar[bool] = False
+    """Whether there is no network but a linear head on the inputs themselves."""
+
+    def argument(self, name: str) -> str | None:
+        """What a name asks of this source; None if the name is not its own."""
+        prefix, _, rest = name.partition(":")
+        return rest if prefix == self.prefix and rest else None
+
+    def check(self, argument: str) -> None:  # noqa: B027, as most have nothing to refuse
+        """Refuse what cannot be had, before anything is computed."""
+
+    @abstractmethod
+    def build(self, argument: str, outputs: int, pretrained: bool, shape: tuple[int, ...]) -> nn.Module:
+        """The network for inputs of this shape; fresh parameters are drawn from torch's own generator."""
+
+    def files(self, argument: str) -> tuple[Path, ...]:
+        """Files of the user that the network depends on."""
+        return ()
+
+    def absolute(self, argument: str) -> str:
+        """The name, good from any folder."""
+        return f"{self.prefix}:{argument}" if argument else self.prefix
+
+
+class TextSource(Source):
+    """A source whose networks read texts, by a tokenizer of their own."""
+
+    @abstractmethod
+    def tokens(self, argument: str, texts: list[str]) -> dict[str, Any]:
+        """Texts as the network takes them, arrays by the names of its inputs, padded to one length."""
+
+
+def sources() -> list[Source]:
+    """All there are, in their places.
+
+    >>> [source.prefix for source in sources()][:3]
+    ['linear', 'mlp', 'torchvision']
+    """
+    # mypy allows no abstract class where it could be called; here it is only asked about.
+    found = declared("uniqueinfo.runs.models", "SOURCES", Source)  # type: ignore[type-abstract]
+    prefixes = [source.prefix for source in found]
+    twice = {prefix for prefix in prefixes if prefixes.count(prefix) > 1}
+    if twice:
+        raise TypeError(f"{', '.join(sorted(twice))}: the prefix of two sources; rename one")
+    return sorted(found, key=lambda source: source.place)
