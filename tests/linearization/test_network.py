@@ -18,14 +18,9 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian import passes
 from uniqueinfo.jacobian.keeping import InMemory, OnDisk
 from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
-from uniqueinfo.linearization.network import (
-    DEFAULT_PROJECTION,
-    Projected,
-    Size,
-    choose_projection,
-    held,
-    linearize,
-)
+from uniqueinfo.linearization.network import linearize
+from uniqueinfo.linearization.network_sources import held
+from uniqueinfo.linearization.projection import DEFAULT_PROJECTION, Projected, Size, choose_projection
 
 CHEAP = Size(rows=100, others=50, parameters=10_000)
 

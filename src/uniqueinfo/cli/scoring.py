@@ -12,6 +12,7 @@ import typer
 from uniqueinfo.cli.options import one_of
 from uniqueinfo.cli.training import choices, chosen
 from uniqueinfo.errors import InputError
+from uniqueinfo.runs.models.choice import kinds
 
 if TYPE_CHECKING:
     from uniqueinfo.runs.models import ModelChoice
@@ -93,8 +94,7 @@ class ModelOptions:
     model: Annotated[
         str,
         typer.Option(
-            help="linear, mlp:1024, torchvision:NAME, timm:NAME, transformers:NAME, or file.py:function, "
-            "which is given `outputs` and `shape` if it takes them.",
+            help=f"{kinds()}; a function is given `outputs` and `shape` if it takes them.",
         ),
     ] = "linear"
     weights: Annotated[Path | None, typer.Option(help="Weights by name: .safetensors or .pth.")] = None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
@@ -194,7 +195,7 @@ def shape(inputs: Any) -> tuple[int, ...]:
 
 def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]:
     """Columns of tables as numbers, or texts as tokens; other inputs are numbers already."""
-    if not hasattr(train.inputs, "iloc"):
+    if not isinstance(train.inputs, pd.DataFrame):
         return train, val
     if job.model.reads_text:
         return _tokenized(job, train, val)

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from uniqueinfo.declared import declared
 from uniqueinfo.jacobian.gradients import Gradient
+from uniqueinfo.store.declared import declared
 
 
 @dataclass(frozen=True)

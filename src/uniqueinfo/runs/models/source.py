@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from uniqueinfo.declared import declared
+from uniqueinfo.store.declared import declared
 
 if TYPE_CHECKING:
     from torch import nn

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from uniqueinfo.declared import declared
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Data, Reading
+from uniqueinfo.store.declared import declared
 
 
 class Turn(IntEnum):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.added import added
-from uniqueinfo.declared import declared
 from uniqueinfo.jacobian.rules import Rule
+from uniqueinfo.store.declared import declared
 
 RULES = "uniqueinfo.jacobian.rules"
 
