@@ -172,7 +172,7 @@ def _head(X: str, y: Any, training: Training = _HEAD_TRAINING, **how: Any) -> Sc
     mapped = np.load(X, mmap_mode="r")
     labels = np.load(y, mmap_mode="r")
     few = 10 * _VALIDATION
-    return ui.score_features(X, y, mapped[:few], labels[:few], training=training, intercept=False, **how)
+    return ui.score_features(X, y, mapped[:few], labels[:few], training=training, head="paper", **how)
 
 
 @contextmanager

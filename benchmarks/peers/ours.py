@@ -15,7 +15,7 @@ def left_out(problem: Problem) -> Found:
     if len(problem.start) > 1:
         return _found(score(network(problem.start), (problem.X, problem.y), val, training=training))
     arrays = problem.X, problem.y.numpy(), problem.X_val, problem.y_val.numpy()
-    return _found(score_features(*arrays, training=training, intercept=False))
+    return _found(score_features(*arrays, training=training, head="paper"))
 
 
 def both_ends(problem: Problem) -> Found:

@@ -53,10 +53,12 @@ def test_an_input_tells_what_it_would_as_one_more_sample(n: int, D: int, name: s
 def test_a_head_of_many_outputs_counts_them_all() -> None:
     rng = np.random.default_rng(0)
     X, y, new = rng.normal(size=(30, 4)), np.arange(30) % 3, rng.normal(size=(2, 4))
-    scores = ui.score_features(X, y, X[:9], training=ui.Converged(0.1))
+    scores = ui.score_features(X, y, X[:9], training=ui.Converged(0.1), head="paper")
     found = adversarial(scores, scores.origin.run.linearization.probe(new, np.eye(3)[[0, 2]])).information
     for i, label in enumerate((0, 2)):
-        one = ui.score_features(np.vstack([X, new[[i]]]), [*y, label], X[:9], training=ui.Converged(0.1)).functional
+        one = ui.score_features(
+            np.vstack([X, new[[i]]]), [*y, label], X[:9], training=ui.Converged(0.1), head="paper"
+        ).functional
         assert one is not None
         assert found[i] == pytest.approx(one[-1], rel=1e-9)
 
@@ -65,7 +67,7 @@ def test_few_clean_inputs_and_most_others_stand_out() -> None:
     X, y = load_digits(return_X_y=True)
     mixed = np.random.default_rng(0).permutation(len(X))  # writers come one after the other
     X, y = np.column_stack([X / 16, np.ones(len(X))])[mixed], y[mixed]
-    scores = ui.score_features(X[:600], y[:600], X[600:700], training=ui.Converged(1e-3), intercept=False)
+    scores = ui.score_features(X[:600], y[:600], X[600:700], training=ui.Converged(1e-3), head="paper")
     new, right = X[800:1000], y[800:1000]
     usual, odd = (
         adversarial(scores, scores.origin.run.linearization.probe(new, np.eye(10)[labels]))

@@ -46,7 +46,7 @@ def data() -> Data:
 @pytest.fixture(scope="module")
 def scored(data: Data) -> ui.Scores:
     ids = [f"s{i}" for i in range(60)]
-    return ui.score_features(data.X, data.y, data.X_val, data.y_val, training=ui.Converged(0.01), ids=ids)
+    return ui.score_features(data.X, data.y, data.X_val, data.y_val, training=ui.Converged(0.01), head="paper", ids=ids)
 
 
 def _pairs(table: object, where: str, kind: str) -> set[tuple[str, str]]:

@@ -99,7 +99,7 @@ def test_descent_that_may_diverge_on_a_subset_becomes_flow() -> None:
 
 def test_two_duplicates_share_what_one_alone_would_have() -> None:
     X = np.eye(4)[[0, 0, 1, 2, 3]]
-    scores = ui.score_features(X, np.ones(5), np.eye(4), training=ui.Converged(), intercept=False)
+    scores = ui.score_features(X, np.ones(5), np.eye(4), training=ui.Converged(), head="paper")
     average = shapley(scores, subsets=300, tolerance=1e-9).average
     np.testing.assert_allclose(average[2:], average[2])
     assert average[0] == pytest.approx(average[2] / 2, rel=0.2)

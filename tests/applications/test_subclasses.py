@@ -36,7 +36,7 @@ def few_sixes() -> FewSixes:
         np.where(digit[chosen] == 1, "high", "low"),
         features[val],
         training=ui.Converged(1e-3),
-        intercept=False,
+        head="paper",
         ids=[f"digit-{i}" for i in range(len(chosen))],
     )
     return FewSixes(features[chosen], digit[chosen], scores)

@@ -117,7 +117,7 @@ def test_a_minimum_moves_as_leaving_out_says_to_first_order() -> None:
     inverse = np.linalg.inv(X.T @ X + decay * np.eye(4))
     model.weight.data = torch.from_numpy(inverse @ X.T @ y)[None]
     found = influence(model, (X, y), (X_val, y_val), reduction="sum", weight_decay=decay, solver=Exact())
-    scores = score_features(X, y, X_val, y_val, training=Converged(decay, reduction="sum"), intercept=False)
+    scores = score_features(X, y, X_val, y_val, training=Converged(decay, reduction="sum"), head="paper")
     rest = 1 - np.einsum("ni,ij,nj->n", X, inverse, X)
     assert scores.functional is not None
     close(found.weight, scores.weight * rest**2, rtol=1e-8)

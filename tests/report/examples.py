@@ -22,6 +22,7 @@ def digits(n: int = 120, wrong: int = 6, **given: Any) -> tuple[ui.Scores, Sampl
     features = np.column_stack([X / 16, np.ones(len(X))])
     settings: dict[str, Any] = {
         "training": ui.GradientDescent(0.1, 400),
+        "head": "paper",
         "effects": 4,
         "ids": [f"digit-{i:03d}" for i in range(n)],
         "columns": {"source": np.where(np.arange(n) % 3 == 0, "paper", "screen"), "ink": X[:n].mean(axis=1)},

@@ -64,7 +64,9 @@ def test_floats_are_regression_targets() -> None:
 
 
 def test_one_class_only_is_scored() -> None:
-    scores = ui.score_features(features()["X"], np.zeros(30, dtype=int), features()["X_val"], training=RIDGE)
+    scores = ui.score_features(
+        features()["X"], np.zeros(30, dtype=int), features()["X_val"], training=RIDGE, head="paper"
+    )
     assert scores.functional is not None
     assert not scores.functional.any()  # every target is the starting output: there was nothing to learn
 

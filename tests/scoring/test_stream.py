@@ -110,7 +110,7 @@ def test_paths_are_streamed_without_being_told_to(tmp_path: Path) -> None:
 def test_a_finished_run_is_found_again_and_computes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = features()
     first = ui.score_features(X, y, X, training=ui.Converged(1e-2), out=tmp_path / "run")
-    monkeypatch.setattr(sums, "_gram", None)
+    monkeypatch.setattr(sums, "_product", None)
     again = ui.score_features(X, y, X, training=ui.Converged(1e-2), out=tmp_path / "run")
     np.testing.assert_array_equal(first.weight, again.weight)
 

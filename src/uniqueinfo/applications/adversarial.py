@@ -100,7 +100,7 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     >>> from uniqueinfo.training import Converged
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 2))
-    >>> scores = score_features(X, (X[:, 0] > 0).astype(int), X, training=Converged(0.1))
+    >>> scores = score_features(X, (X[:, 0] > 0).astype(int), X, training=Converged(0.1), head="paper")
     >>> probe = scores.origin.run.linearization.probe([[1.0, 0.2], [8.0, 9.0], [-1.0, 0.1]], [1.0, 1.0, 0.0])
     >>> adversarial(scores, probe).frame()[["input", "label"]]
        input label

@@ -137,7 +137,7 @@ def attribute(
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 2.0, 5.0])
-    >>> scores = score_features(X, y, np.array([[1.0, 0.0]]), training=Converged(), intercept=False)
+    >>> scores = score_features(X, y, np.array([[1.0, 0.0]]), training=Converged(), head="paper")
     >>> attribute(scores, 0).frame()[["id", "change"]]    # the mean of 0 and 2 is 1; the third has no say
        id  change
     0   0    -1.0

@@ -115,7 +115,7 @@ def compare(
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> scores = score_features(X, np.array([1.0, 1.0, 1.0, 1.0]), X, training=Converged(), intercept=False)
+    >>> scores = score_features(X, np.array([1.0, 1.0, 1.0, 1.0]), X, training=Converged(), head="paper")
     >>> compare(scores, ["often", "often", "often", "once"]).frame()[["group", "information", "whole"]].round(3)
        group  information  whole
     0   once        0.125  0.125

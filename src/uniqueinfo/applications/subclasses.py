@@ -161,7 +161,7 @@ def subclasses(
     >>> rng = np.random.default_rng(0)
     >>> centre = np.repeat([[9, 0, 0], [0, 9, 0], [0, 0, 9]], [100, 12, 100], axis=0)   # the second: few, and far
     >>> X, y = centre + rng.normal(size=(212, 3)), np.repeat(["pet", "pet", "deer"], [100, 12, 100])
-    >>> scores = score_features(X, y, X, training=Converged(0.1))
+    >>> scores = score_features(X, y, X, training=Converged(0.1), head="paper")
     >>> found = subclasses(scores, "pet", share=0.2)
     >>> hidden = np.repeat(["dog", "cat", "deer"], [100, 12, 100])
     >>> found.score_against(hidden)[["cluster", "size", "hidden", "purity", "recall"]].head(1)

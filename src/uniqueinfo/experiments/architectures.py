@@ -99,7 +99,7 @@ def _head(
     """
     frozen, preparation = network.features(request, sizes.pixels), network.preparation(sizes.pixels)
     X, X_val = (features(frozen, part, preparation, request.work) for part in (train, val))
-    found = score_features(X, train.labels, X_val, intercept=False).functional
+    found = score_features(X, train.labels, X_val, head="paper").functional
     assert found is not None
     runs = np.tile(found, (_RUNS[request.scale], 1))
     return _Scored(f"{network.title}, last layer", runs, runs)

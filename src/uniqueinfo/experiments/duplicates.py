@@ -140,7 +140,7 @@ def _network(network: nn.Module, given: Planted, preparation: Preparation) -> Sc
 def _pixels(given: Planted) -> Scores:
     flat = (part.inputs.array.reshape(len(part), -1).astype(np.float64) for part in (given.train, given.val))
     X, X_val = (pixels / np.linalg.norm(pixels, axis=1, keepdims=True) for pixels in flat)
-    return score_features(X, given.train.labels, X_val, given.val.labels, training=Converged(0.01), intercept=False)
+    return score_features(X, given.train.labels, X_val, given.val.labels, training=Converged(0.01), head="paper")
 
 
 def _row(name: str, answer: Redundancy, scores: Scores, given: Planted, kind: str, where: str) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _last(number: int, training: str, data: Dataset[Any], seen: dict[str, Floats
     names = np.array(data.classes)
     how: Any = _TRAINED[training]
     tested = names[data["test"].labels]
-    scores = score_features(X, names[labels], seen["test"], tested, training=how, intercept=False)
+    scores = score_features(X, names[labels], seen["test"], tested, training=how, head="paper")
     return _Draw(number, _LAST, training, scores, animal, subclasses(scores, "pet", seed=seed))
 
 

@@ -21,7 +21,7 @@ from uniqueinfo.spectrum.dual import Dual
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.probe import Probe
-from uniqueinfo.spectrum.rows import Rows, RowSource, WithOnes
+from uniqueinfo.spectrum.rows import Rows, RowSource, WithConstant
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.training import Training
@@ -50,8 +50,10 @@ class Linearization:
     """JJᵀ, where it is known and the rows are not."""
     known: Eigensystem | None = None
     """The eigendecomposition, where it was computed before."""
-    intercept: bool = False
-    """Whether features of this linear head get a column of ones."""
+    intercept: float = 0.0
+    """What stands in one more column of the features of a linear head; 0 where it has no intercept."""
+    start: Tensor | None = None
+    """Outputs of a linear head before training, the same for every sample, (outputs,); zero where not given."""
     progress: bool = True
     """Whether long steps show how far they are."""
 
@@ -90,17 +92,17 @@ class Linearization:
         targets: Any,
         initial: Any = None,
         *,
-        intercept: bool = False,
+        intercept: float = 0.0,
         form: Form = "auto",
         sketch: int | None = None,
         device: Device = None,
     ) -> Linearization:
         """A linear head on features (n, p) with targets (n, k): J = X ⊗ I, so one row per sample serves all outputs.
 
-        `intercept` adds a column of ones to the features, here and wherever other samples are looked at.
+        `intercept` adds a column of this value to the features, here and wherever other samples are looked at.
         """
         rows = Rows.given("X", X, ("samples", "features"), device)
-        rows = Rows(WithOnes(rows.source), rows.device) if intercept else rows
+        rows = Rows(WithConstant(rows.source, intercept), rows.device) if intercept else rows
         wanted = as_matrix("targets", targets, rows.samples, None, rows.device)
         start = _or_zero("initial", initial, rows, wanted.shape[1])
         choice = _chosen(rows, form, sketch)
@@ -180,7 +182,15 @@ class Linearization:
             start = as_matrix("initial", initial, self.samples, self.outputs, device).reshape(shape)
         system = self.system.toward(wanted - start)
         return Linearization(
-            self.rows, wanted - start, start, self.choice, self.kernel, system, self.intercept, self.progress
+            self.rows,
+            wanted - start,
+            start,
+            choice=self.choice,
+            kernel=self.kernel,
+            known=system,
+            intercept=self.intercept,
+            start=self.start,
+            progress=self.progress,
         )
 
     def train(self, training: Training) -> Trained:
@@ -198,17 +208,19 @@ class Linearization:
         """
         dims = ("samples", "features") if self.is_head else ("samples", "outputs", "parameters")
         found = Rows.given("validation rows", rows, dims, self.residual.device)
-        source: RowSource = WithOnes(found.source) if self.intercept else found.source
+        source: RowSource = WithConstant(found.source, self.intercept) if self.intercept else found.source
         found = Rows(source, found.device)
         wanted = (self.residual.shape[1], self.width or self.residual.shape[0] * self.residual.shape[1])
         if (found.per_sample, found.width) != wanted:
-            ones = int(self.intercept)
+            ones = int(self.intercept != 0)
             raise InputError(
                 f"validation rows: expected {wanted[0]} × {wanted[1] - ones} per sample, as in training, "
                 f"got {found.per_sample} × {found.width - ones}"
             )
         shape = (found.samples, *self.residual.shape[1:])
         start = _or_zero("validation initial outputs", initial, found, self.outputs).reshape(shape)
+        if initial is None and self.start is not None:
+            start = self.start.expand(found.samples, -1).reshape(shape)
         if targets is None:
             return Probe(self.system, found, start)
         aims = as_matrix("validation targets", targets, found.samples, self.outputs, found.device)

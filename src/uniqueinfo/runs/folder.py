@@ -68,9 +68,9 @@ class Run:
         self.folder.folder.note({"notes": list(notes), "timings": dict(timings)})
 
     def scores(self) -> StoredScores:
-        """The scores, with what was asked among their settings."""
+        """The scores, with what was asked among their settings where the command line made them."""
         found = self.folder.scores()
-        return replace(found, settings={**found.settings, "run": self.record})
+        return replace(found, settings={**found.settings, "run": self.record}) if self.asked else found
 
     def keep(self, answer: Answer) -> None:
         """Keep an answer for the report; asked again, the question replaces it."""

@@ -11,7 +11,6 @@ from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.prepared import Prepared, prepare
-from uniqueinfo.scores.folder import load_table
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.origins import reopened
 from uniqueinfo.training import Training
@@ -19,14 +18,14 @@ from uniqueinfo.training import Training
 
 def load(folder: str | Path) -> Scores:
     """Scores saved before, or those of a run folder, which come back to their network when a question needs it."""
-    table = load_table(folder)
-    run = Run.find(Path(folder))
-    return scores_of(run) if run.asked else table
+    return scores_of(Run.find(Path(folder)))
 
 
 def scores_of(run: Run) -> Scores:
-    """The scores of a run of the command line, with the way back to its network."""
+    """The scores of a run; of one of the command line, with the way back to its network."""
     found = run.scores()
+    if not run.asked:
+        return found
     return replace(found, source=lambda: _origin(run, Training.from_settings(found.settings["training"])))
 
 

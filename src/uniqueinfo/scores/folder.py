@@ -39,7 +39,9 @@ class RunFolder:
     def find(cls, path: Path) -> RunFolder:
         """A run that was begun before."""
         if OwnedFolder(path, KIND, RECORD).owner() is None:
-            raise InputError(f"{path}: is no run folder ({RECORD} is missing); uniqueinfo score makes one")
+            raise InputError(
+                f"{path}: is no run folder ({RECORD} is missing); uniqueinfo score makes one, or scores.save"
+            )
         return cls(OwnedFolder(path, KIND, RECORD))
 
     @property

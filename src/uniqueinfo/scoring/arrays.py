@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.information.smoothing import Smoothing
@@ -17,6 +18,7 @@ from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
 from uniqueinfo.scoring.given import GivenFeatures, jacobian_sources
+from uniqueinfo.scoring.head import Head
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Names, Problem
 from uniqueinfo.scoring.sources import FeatureSource, LinearizedSource
@@ -81,7 +83,7 @@ def score_features(
     y_val: Any = None,
     *,
     training: Training | Literal["auto"] = "auto",
-    intercept: bool = True,
+    head: Head = "balanced",
     classes: Iterable[Any] | None = None,
     smoothing: Smoothing | None = None,
     effects: int = 0,
@@ -89,11 +91,12 @@ def score_features(
     columns: Columns = None,
     **where: Unpack[Where],
 ) -> Scores:
-    """Scores for a linear head, started from zero, on frozen features (n, p).
+    """Scores for a linear head on frozen features (n, p), trained with squared error.
 
     `y`: labels that are not floats name classes: two share one output (0 and 1), more get one output each. Floats are
     regression targets, (n,) or (n, k). `X_val` adds functional information, `y_val` the value.
-    `training`: a training algorithm, or "auto". `intercept`: whether the head has one, as a column of ones.
+    `training`: a training algorithm, or "auto". `head`: "balanced" has an intercept, and starts from equal chances of
+    all classes, or from the mean of the numbers to predict; "paper" has none, and starts from zero.
     `classes`: the classes in order, where the labels do not show them all. `smoothing`: adds information with another
     smoothing than the identity. `effects` keeps, for each sample, this many of the validation samples it moves most.
     `ids`, `columns`: names and further columns of the samples, for the table. `where`: how it is computed, see
@@ -109,7 +112,7 @@ def score_features(
     2
     """
     execution = Execution.of("score_features", where)
-    sources = GivenFeatures(X, y, X_val, y_val, classes).sources(intercept, execution.device)
+    sources = GivenFeatures(X, y, X_val, y_val, classes).sources(head, execution.device)
     problem = replace(
         feature_problem(sources, training, execution),
         smoothing=smoothing,
@@ -181,5 +184,7 @@ def _face(choice: Choice, sources: Sources, system: Eigensystem | None) -> Linea
     """The linearization behind scores of arrays."""
     train = sources.train
     found = train.read(slice(0, train.samples), rows=False)
-    intercept = isinstance(train, FeatureSource) and train.intercept
-    return Linearization(train.rows(), found.residual, found.initial, choice, known=system, intercept=intercept)
+    of_head: dict[str, Any] = {}
+    if isinstance(train, FeatureSource):
+        of_head = {"intercept": train.intercept, "start": torch.from_numpy(train.start).to(train.device)}
+    return Linearization(train.rows(), found.residual, found.initial, choice=choice, known=system, **of_head)

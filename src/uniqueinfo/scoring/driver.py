@@ -253,7 +253,7 @@ class _Driver:
             assert found is not None
             return found
 
-        return tree(range(len(wanted)), leaf, Sums.__add__)
+        return tree(range(len(wanted)), leaf, Sums.absorb)
 
     def _training(self) -> tuple[Training, dict[str, Any]]:
         """The training, and the settings that tell about it."""

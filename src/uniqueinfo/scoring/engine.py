@@ -52,7 +52,7 @@ class Here:
     def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
         """See `Session`."""
         for number, pieces in groups.items():
-            yield number, tree(pieces, lambda piece: sum_of(self.sources, piece), Sums.__add__)
+            yield number, tree(pieces, lambda piece: sum_of(self.sources, piece), Sums.absorb)
 
     def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
         """See `Session`."""

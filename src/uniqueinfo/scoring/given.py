@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.stored import as_array, is_parquet, parquet
 from uniqueinfo.samples.targets import Encoding
+from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_length
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
 from uniqueinfo.spectrum.rows import slices
@@ -30,20 +32,22 @@ class GivenFeatures:
     y_val: Any = None
     classes: Iterable[Any] | None = None
 
-    def sources(self, intercept: bool, device: torch.device | str | None) -> Sources:
+    def sources(self, head: Head, device: torch.device | str | None) -> Sources:
         """With Parquet, `y` may name the column of the labels in the same files."""
+        check_head(head)
         column = self.y if is_parquet(self.X) and isinstance(self.y, str) and not Path(self.y).exists() else None
         features, labels = _features("X", self.X, "y", self.y, column)
         if labels is None:
             raise InputError("y: there are no labels to train towards; hand some over")
         encoding = _encoding(labels, self.classes)
+        outputs = encoding.outputs(tuple(labels.shape))
         common: dict[str, Any] = {
             "encoding": encoding,
-            "outputs": encoding.outputs(tuple(labels.shape)),
-            "intercept": intercept,
+            "start": np.zeros(outputs) if head == "paper" else balanced_start(encoding, labels, outputs),
+            "intercept": 0.0 if head == "paper" else typical_length(features),
             "place": None if device is None else torch.device(device),
         }
-        train = FeatureSource(X=features, y=labels, name="X", label="y", **common)
+        train = FeatureSource(X=features, y=labels, name="X", label="y", checked=_checked("X", features), **common)
         if self.X_val is None:
             if self.y_val is not None:
                 raise InputError("y_val: there are validation labels but no X_val to go with them")
@@ -54,7 +58,9 @@ class GivenFeatures:
             raise InputError(
                 f"X_val: expected {features.shape[1]} features, as X has, got {features_val.shape[1]}; make them alike"
             )
-        return Sources(train, FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", **common))
+        seen = _checked("X_val", features_val)
+        val = FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", checked=seen, **common)
+        return Sources(train, val)
 
 
 def jacobian_sources(
@@ -109,7 +115,17 @@ def _jacobian(name: str, J: Any, given: dict[str, Any], device: torch.device | s
                 f"got {tuple(array.shape)}"
             )
     residual, initial = arrays.values()
-    return JacobianSource(rows, residual, initial, name, None if device is None else torch.device(device))
+    place = None if device is None else torch.device(device)
+    return JacobianSource(rows, residual, initial, name=name, place=place, checked=_checked(name, rows))
+
+
+def _checked(name: str, array: Any) -> bool:
+    """Look at every number of an array in memory now; those of files are looked at when they are read."""
+    if not isinstance(array, np.ndarray | Tensor) or isinstance(array, np.memmap):
+        return False
+    for part in slices(len(array), 8 * int(np.prod(array.shape[1:]))):
+        check_finite(name, array[part], None, part.start)
+    return True
 
 
 def _column(array: Any, rows: Any) -> Any:

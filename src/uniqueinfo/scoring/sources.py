@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,8 @@ from uniqueinfo.linearization.source import Chunk, Source
 from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.targets import Encoding
 from uniqueinfo.spectrum.probe import Probe
-from uniqueinfo.spectrum.rows import Rows, RowSource, WithOnes
-from uniqueinfo.types import Index, Labels
+from uniqueinfo.spectrum.rows import Rows, RowSource, WithConstant
+from uniqueinfo.types import Floats, Index, Labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +28,15 @@ class FeatureSource(Source):
     X: RowSource
     y: Any
     encoding: Encoding
-    outputs: int
-    intercept: bool
+    start: Floats
+    """Outputs of the head before training, (outputs,)."""
+    intercept: float
+    """What stands in one more column of the features; 0 where the head has no intercept."""
     name: str = "X"
     label: str = "y"
     place: torch.device | None = None
+    checked: bool = False
+    """Whether every feature was looked at before; else each is when it is read."""
 
     head = True
     per_sample = 1
@@ -44,25 +49,26 @@ class FeatureSource(Source):
     @property
     def width(self) -> int:
         """Features, and one for the intercept."""
-        return int(self.X.shape[1]) + self.intercept
+        return int(self.X.shape[1]) + (self.intercept != 0)
 
     @property
     def columns(self) -> int:
         """Outputs: they share their features."""
-        return self.outputs
+        return len(self.start)
 
     def read(self, index: Index, *, rows: bool = True) -> Chunk:
         """Some of the samples."""
         found = None
         if rows:
-            source = WithOnes(self.X) if self.intercept else self.X
+            source = WithConstant(self.X, self.intercept) if self.intercept else self.X
             found = Rows(source, self.device)[index]
-            _check(self.name, found, index)
+            if not self.checked:
+                _check(self.name, found, index)
         labels = None if self.y is None else _plain(self.y[index])
-        start = torch.zeros((), dtype=torch.float64, device=self.device).expand(_count(index, self), 1, self.outputs)
+        start = torch.from_numpy(self.start).to(self.device).expand(_count(index, self), 1, -1)
         if labels is None:
             return Chunk(found, start, None, None)
-        wanted = self.encoding.encode(self.label, labels, np.arange(self.samples)[index].tolist())
+        wanted = self.encoding.encode(self.label, labels, _numbers(index, self))
         return Chunk(found, start, _tensor(self.label, wanted, index, self.device)[:, None], labels)
 
     def digest(self, part: slice) -> str:
@@ -73,7 +79,7 @@ class FeatureSource(Source):
         """The classes."""
         classes = self.encoding.classes
         named = None if classes is None else classes.tolist()
-        return {"kind": "features", "classes": named, "intercept": self.intercept}
+        return {"kind": "features", "classes": named, "intercept": self.intercept, "start": self.start.tolist()}
 
     @property
     def device(self) -> torch.device:
@@ -91,6 +97,8 @@ class JacobianSource(Source):
     initial: Any = None
     name: str = "J"
     place: torch.device | None = None
+    checked: bool = False
+    """Whether every number was looked at before; else each is when it is read."""
 
     columns = 1
 
@@ -114,7 +122,8 @@ class JacobianSource(Source):
         found = None
         if rows:
             found = Rows(self.J, self.device)[index]
-            _check(self.name, found, index)
+            if not self.checked:
+                _check(self.name, found, index)
         zero = torch.zeros((), dtype=torch.float64, device=self.device)
         start = zero.expand(_count(index, self), self.per_sample, 1)
         if self.initial is not None:
@@ -211,6 +220,11 @@ class LinearizedSource(Source):
 
 def _count(index: Index, source: Source) -> int:
     return len(range(*index.indices(source.samples))) if isinstance(index, slice) else len(index)
+
+
+def _numbers(index: Index, source: Source) -> Sequence[int]:
+    """What to call the samples of an index in errors."""
+    return range(*index.indices(source.samples)) if isinstance(index, slice) else index.tolist()
 
 
 def _check(name: str, values: Tensor, index: Index) -> None:

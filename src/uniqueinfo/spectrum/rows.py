@@ -118,15 +118,16 @@ class _Taken:
 
 
 @dataclass(frozen=True, eq=False)
-class WithOnes:
-    """Features (n, p) with one more column of ones: the input of an intercept.
+class WithConstant:
+    """Features (n, p) with one more column, of one value: the input of an intercept.
 
-    >>> WithOnes(np.zeros((2, 1)))[:]
-    array([[0., 1.],
-           [0., 1.]])
+    >>> WithConstant(np.zeros((2, 1)), 3.0)[:]
+    array([[0., 3.],
+           [0., 3.]])
     """
 
     source: RowSource
+    value: float
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -136,9 +137,9 @@ class WithOnes:
     def __getitem__(self, index: Index) -> Any:
         found = self.source[index]
         if isinstance(found, Tensor):
-            return torch.cat([found, found.new_ones(len(found), 1)], dim=1)
+            return torch.cat([found, found.new_full((len(found), 1), self.value)], dim=1)
         plain = np.asarray(found)
-        return np.column_stack([plain, np.ones(len(plain), dtype=plain.dtype)])
+        return np.column_stack([plain, np.full(len(plain), self.value)])
 
 
 def slices(count: int, bytes_each: int) -> Iterator[slice]:

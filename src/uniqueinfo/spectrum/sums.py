@@ -37,28 +37,30 @@ class Sums:
     def of(cls, rows: Tensor, residual: Tensor | None) -> Sums:
         """Of rows (samples, per_sample, D) and what they are multiplied with; no columns where that is None."""
         flat = rows.flatten(0, 1)
-        moment = np.zeros((flat.shape[1], 0))
-        if residual is not None:
-            moment = (flat.T @ residual.flatten(0, 1)).cpu().numpy()
-        return cls(_gram(flat), moment, len(rows))
+        moment = np.zeros((flat.shape[1], 0)) if residual is None else _product(flat, residual.flatten(0, 1))
+        return cls(_product(flat, flat), moment, len(rows))
 
     @classmethod
     def over(cls, rows: Rows, residual: Tensor) -> Sums:
         """Of all rows, chunk by chunk, each large enough that adding its square to the others costs little."""
         each = 8 * rows.per_sample * rows.width
         step = max(1, max(CHUNK_BYTES, 2 * rows.width**2) // each)
-        total = cls(np.zeros((rows.width, rows.width)), np.zeros((rows.width, residual.shape[2])), rows.samples)
+        total = cls(np.zeros((rows.width, rows.width)), np.zeros((rows.width, residual.shape[2])), 0)
         with progress("Products of the rows", rows.samples) as advance:
             for start in range(0, rows.samples, step):
                 part = slice(start, min(start + step, rows.samples))
-                found = cls.of(rows[part], residual[part])
-                np.add(total.gram, found.gram, out=total.gram)
-                np.add(total.moment, found.moment, out=total.moment)
+                total = total.absorb(cls.of(rows[part], residual[part]))
                 advance(part.stop - part.start)
         return total
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(self.gram + other.gram, self.moment + other.moment, self.samples + other.samples)
+
+    def absorb(self, other: Sums) -> Sums:
+        """Itself with another added in place, which spares a matrix: for sums that nobody else holds."""
+        np.add(self.gram, other.gram, out=self.gram)
+        np.add(self.moment, other.moment, out=self.moment)
+        return Sums(self.gram, self.moment, self.samples + other.samples)
 
     def __sub__(self, other: Sums) -> Sums:
         return Sums(self.gram - other.gram, self.moment - other.moment, self.samples - other.samples)
@@ -79,11 +81,11 @@ def tree(leaves: Sequence[Leaf], leaf: Callable[[Leaf], Node], add: Callable[[No
     return add(tree(leaves[:half], leaf, add), tree(leaves[half:], leaf, add))
 
 
-def _gram(rows: Tensor) -> Floats:
-    """RᵀR: numpy's product of a matrix with itself computes one triangle, which halves the work."""
+def _product(rows: Tensor, others: Tensor) -> Floats:
+    """RᵀQ. On a processor by numpy: of a matrix with itself it computes one triangle, which halves the work."""
     if rows.device.type == "cpu":
-        flat = rows.numpy()
-        found: Floats = flat.T @ flat
+        left = rows.numpy()
+        found: Floats = left.T @ (left if others is rows else others.numpy())
         return found
-    product: Floats = (rows.T @ rows).cpu().numpy()
+    product: Floats = (rows.T @ others).cpu().numpy()
     return product
