@@ -79,7 +79,7 @@ def test_few_clean_inputs_and_most_others_stand_out() -> None:
 
 def test_without_labels_the_predicted_class_stands_for_them(clean: ui.Scores) -> None:
     linearization = clean.origin.run.linearization
-    rows = clean.origin.probe.rows[:5].numpy()[:, 0, :-1]  # type: ignore[union-attr]
+    rows = clean.origin.probe.rows[:5].numpy()[:, 0]  # type: ignore[union-attr]
     predicted = clean.origin.run.outputs(linearization.probe(rows)).argmax(axis=1)
     found = adversarial(clean, linearization.probe(rows))
     given = adversarial(clean, linearization.probe(rows, np.eye(10)[predicted]))
@@ -139,7 +139,7 @@ def test_bad_settings_are_named(clean: ui.Scores) -> None:
         adversarial(clean, clean.origin.probe, level=0.0)
     bare = clean.replaced(labels=None)
     with pytest.raises(ui.InputError, match="there are no labels"):
-        adversarial(bare, clean.origin.run.linearization.probe(clean.origin.probe.rows[:2][:, 0, :-1]))  # type: ignore[union-attr]
+        adversarial(bare, clean.origin.run.linearization.probe(clean.origin.probe.rows[:2][:, 0]))  # type: ignore[union-attr]
 
 
 def test_sentence_and_plot_tell_of_the_inputs(clean: ui.Scores) -> None:

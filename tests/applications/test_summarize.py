@@ -36,7 +36,9 @@ def test_the_curve_is_that_of_training_on_the_kept_samples(scored: ui.Scores) ->
     X, y = features(140)
     for count, accuracy in zip(found.frame()["samples"], found.frame()["accuracy"], strict=True):
         kept = np.sort(np.argsort(np.asarray(scored.functional))[100 - count :])
-        alone = ui.score_features(X[kept], y[kept], X[100:], y[100:], training=RIDGE, classes=range(10)).origin
+        alone = ui.score_features(
+            X[kept], y[kept], X[100:], y[100:], training=RIDGE, classes=range(10), head="paper"
+        ).origin
         assert accuracy == (alone.run.outputs(alone.probe).argmax(axis=1) == y[100:]).mean()
 
 
@@ -45,7 +47,7 @@ def test_iterative_scores_the_rest_anew_after_every_batch(scored: ui.Scores) -> 
     X, y = features(140)
     kept = np.arange(100)
     for _ in range(3):
-        scores = ui.score_features(X[kept], y[kept], X[100:], training=RIDGE, classes=range(10))
+        scores = ui.score_features(X[kept], y[kept], X[100:], training=RIDGE, classes=range(10), head="paper")
         assert scores.functional is not None
         kept = np.delete(kept, np.argsort(scores.functional, kind="stable")[:10])
     np.testing.assert_array_equal(found.samples, kept)
