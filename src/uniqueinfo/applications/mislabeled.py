@@ -13,7 +13,7 @@ from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
-from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.predictions import Health, Predictions
 from uniqueinfo.scores.table import Scores
 
 if TYPE_CHECKING:
@@ -59,12 +59,22 @@ class Mislabeled(Answer):
     samples: NDArray[np.intp]
     """Positions in the training data, in the table's order."""
     table: pd.DataFrame
+    health: Health
+    """Whether the network has learnt enough to be asked."""
+    withheld: bool
+    """Whether suspects are not named, because it has not."""
     columns: pd.DataFrame | None = None
     """The user's own columns, in the order of the training data."""
 
     @property
     def sentence(self) -> str:
-        """How many, and which first."""
+        """How many, and which first; or why none is named."""
+        if self.withheld:
+            return (
+                f"{self.health.sentence} The network has learnt too little to say which labels are wrong: give it "
+                "features or a network that fit the task, more samples, or another training (or name a noise rate to "
+                "see its suspects all the same)."
+            )
         if self.count == 0:
             return "No label looks wrong."
         first = self.table.iloc[0]
@@ -125,7 +135,8 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
       validation data): a wrong label is news to the network.
 
     The cut-off is `noise_rate` times the number of samples; where not given it is estimated, and
-    only labels the rest of the data contradicts are counted.
+    only labels the rest of the data contradicts are counted. Where the network is hardly better than chance, and no
+    rate is given, nobody is named.
 
     >>> outputs = np.array([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.9, 0.0], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0],
     ...                     [1.0, 0.0, 0.1]])                 # the last is labelled 2, and looks like a 0
@@ -145,6 +156,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
         raise InputError(f"noise_rate: expected a share between 0 and 1, got {noise_rate}")
     order = np.argsort(found.margin if criterion == "margin" else -scores.information, kind="stable")
     contradicted = int((found.margin < 0).sum())
+    withheld = noise_rate is None and found.health.poor
     rate = min(estimate_noise_rate(found), contradicted / len(scores)) if noise_rate is None else noise_rate
     names = np.array(found.names, dtype=object)
     second = np.argsort(-found.probability, axis=1, kind="stable")
@@ -164,9 +176,11 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     return Mislabeled(
         criterion,
         rate,
-        round(rate * len(scores)),
+        0 if withheld else round(rate * len(scores)),
         samples=order,
         table=table.iloc[order],
+        health=found.health,
+        withheld=withheld,
         columns=scores.columns,
     )
 

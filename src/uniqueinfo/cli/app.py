@@ -101,7 +101,7 @@ def score(
         scheduler=running.scheduler,
         sketch=running.sketch,
     )
-    run(job, out, validate=validate, dry_run=dry_run, as_json=as_json)
+    run(job, out, validate=validate, dry_run=dry_run, overwrite=running.overwrite, as_json=as_json)
 
 
 @app.command(epilog="Example: uniqueinfo show runs/mnist --top 20 --by annotator")

@@ -17,6 +17,7 @@ from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.page import read_again, write_page
 from uniqueinfo.runs.prepared import prepare
 from uniqueinfo.runs.reopening import scores_of, validated
+from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.store.files import held
 from uniqueinfo.training import Training
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _FIRST = 5  # of the most informative samples, printed after scoring
 
 
-def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -> None:
+def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool, as_json: bool) -> None:
     """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
     console = Console(highlight=False, soft_wrap=True)
     with stopping(f"Stopped. The same command goes on from here; what is done lies in {out}"):
@@ -38,6 +39,8 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, as_json: bool) -
 
             _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
             return
+        if overwrite:
+            RunFolder.clear(out)
         run = Run.open(out, prepared.record())
         with held(out):
             before = run.finished

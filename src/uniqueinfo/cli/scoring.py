@@ -171,6 +171,10 @@ class RunningOptions:
         str | None, typer.Option(metavar="ADDRESS", help="Of the Dask cluster; else one is made on this machine.")
     ] = None
 
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Begin anew in a run folder that is there; what it holds goes.")
+    ] = False
+
     def check(self) -> None:
         """Refuse a cluster that nothing would run on."""
         if self.scheduler is not None and self.engine is not EngineName.dask:

@@ -8,6 +8,9 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
+_LONGEST = 40
+"""Characters of a cell that is no id."""
+
 
 def information(frame: pd.DataFrame) -> str:
     """The measure to sort by: functional information where there is validation data, else that in the weights."""
@@ -37,9 +40,11 @@ def sample_table(title: str, frame: pd.DataFrame) -> Table:
     """One row for each sample."""
     table = Table(title=escape(title), title_justify="left")
     for name in frame.columns:
-        table.add_column(escape(str(name)), justify="right" if frame[name].dtype.kind in "fiu" else "left")
+        right = frame[name].dtype.kind in "fiu"
+        # A name that is cut names nobody: it goes on in the next line instead.
+        table.add_column(escape(str(name)), justify="right" if right else "left", overflow="fold")
     for row in frame.itertuples(index=False):
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(_cell(value, whole=name == "id") for name, value in zip(frame.columns, row, strict=True)))
     return table
 
 
@@ -49,8 +54,8 @@ def group_table(by: str, groups: pd.DataFrame) -> Table:
     return table
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, *, whole: bool) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     text = str(value)
-    return escape(text if len(text) <= 40 else text[:39] + "…")
+    return escape(text if whole or len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")

@@ -79,6 +79,17 @@ class RunFolder:
         names = [_part(number) for number in range(parts)]
         self.folder.note({"settings": dict(settings), "parts": {name: self._checksum(name) for name in names}})
 
+    @classmethod
+    def clear(cls, path: Path) -> None:
+        """Remove what a run left in a folder; a folder of other things is refused, and left alone."""
+        folder = OwnedFolder(path, KIND, RECORD)
+        if folder.owner() is None:
+            folder.check({})
+            return
+        with folder.held():
+            for name in (TABLE, "work", "answers", "retraining", "report.html", RECORD):
+                folder.remove(name)
+
     def abandon(self) -> None:
         """Give up a run that has come to nothing, so that its folder can be used otherwise."""
         if not any((self.path / TABLE).glob("*")):

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from uniqueinfo.types import Floats, Indices, Labels
 
+_LEAST_LEARNT = 0.2
+"""Of the distance from chance to all right: below it the network knows too little to contradict a label."""
+
 
 class HasOutputs(Protocol):
     """What predictions are read from: the scores of a training."""
@@ -36,6 +39,34 @@ class HasOutputs(Protocol):
         """Which name the classes."""
 
 
+@dataclass(frozen=True)
+class Health:
+    """How often the network trained without a sample names its label, and how often one would by chance.
+
+    >>> Health(accuracy=0.57, chance=0.5).sentence
+    'Leave-one-out accuracy is 57 %; always naming the commonest class gives 50 %.'
+    >>> Health(accuracy=0.57, chance=0.5).poor, Health(accuracy=0.9, chance=0.5).poor
+    (True, False)
+    """
+
+    accuracy: float
+    chance: float
+    """The share of the commonest class."""
+
+    @property
+    def poor(self) -> bool:
+        """Whether less than a fifth of what chance leaves to learn was learnt: then nothing is said about labels."""
+        return self.accuracy - self.chance < _LEAST_LEARNT * (1 - self.chance)
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        return (
+            f"Leave-one-out accuracy is {100 * self.accuracy:.0f} %; always naming the commonest class gives "
+            f"{100 * self.chance:.0f} %."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """Given and predicted classes of every training sample, as numbers into `names`."""
@@ -47,6 +78,12 @@ class Predictions:
     """Of every class, (n, classes)."""
     margin: Floats
     """Output of the given class minus the largest other one: negative where the rest of the data contradicts it."""
+
+    @property
+    def health(self) -> Health:
+        """Whether the network has learnt enough to be asked about labels."""
+        right = float((self.predicted == self.given).mean())
+        return Health(right, float(np.bincount(self.given).max()) / len(self.given))
 
     @property
     def confidence(self) -> Floats:
