@@ -145,3 +145,15 @@ def test_the_plot_has_a_place_for_every_group(scored: ui.Scores) -> None:
 def test_columns_that_make_no_groups_are_named(by: object, message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
         compare(synthetic(9), by, whole=False)  # type: ignore[arg-type]
+
+
+def test_a_vendor_of_random_labels_is_informative_because_contradicted() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y, vendor = (X[:, 0] > 0).astype(int), np.where(np.arange(300) % 4, "good", "bad")
+    y = np.where(vendor == "bad", rng.integers(0, 2, 300), y)
+    scores = ui.score_features(X, y, X, y, columns={"vendor": vendor})
+    found = compare(scores, "vendor")
+    assert found.frame()["group"].tolist() == ["bad", "good"]
+    assert found.contradicted
+    assert "informative because they are contradicted" in found.sentence

@@ -168,3 +168,9 @@ def test_groups_named_by_numbers_come_by_size() -> None:
 def test_names_of_classes_come_from_the_settings() -> None:
     named = synthetic(9).replaced(settings={"classes": ["cat", "dog", "owl"]})
     assert summarize(named).classes == ("cat", "dog", "owl")
+
+
+def test_a_network_at_chance_level_accuses_nobody() -> None:
+    rng = np.random.default_rng(0)
+    scores = ui.score_features(rng.normal(size=(200, 5)), rng.integers(0, 2, 200))
+    assert "has learnt too little to judge labels: leave-one-out accuracy is" in summarize(scores).answer

@@ -164,3 +164,13 @@ def test_only_some_networks_read_texts() -> None:
     assert not ModelChoice("mlp:3").reads_text
     with pytest.raises(InputError, match="reads no texts"):
         ModelChoice("mlp:3").tokens(["a text"])
+
+
+@pytest.mark.parametrize(
+    ("name", "pixels", "fresh"),
+    [("linear", 64, False), ("mlp:8", 64, False), ("torchvision:resnet18", 224, True), ("timm:vit", 224, True)],
+)
+def test_a_librarys_network_is_known_by_its_pictures_and_its_fresh_head(name: str, pixels: int, fresh: bool) -> None:
+    choice = ModelChoice(name)
+    assert (choice.pixels, choice.fresh_head) == (pixels, fresh)
+    assert not ModelChoice(name, pretrained=False).fresh_head

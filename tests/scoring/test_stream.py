@@ -156,7 +156,7 @@ def test_stored_scores_go_by_in_batches_and_answer_questions(tmp_path: Path) -> 
     batches = list(found.batches())
     assert len(batches) > 3
     np.testing.assert_array_equal(np.concatenate([batch["functional"] for batch in batches]), found.functional)
-    assert len(ui.mislabeled(found).frame()) > 0
+    assert len(ui.mislabeled(found, noise_rate=0.1).frame()) == 30
 
 
 @pytest.mark.parametrize("bad", ["X", "y"])

@@ -14,6 +14,7 @@ from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
+from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.types import Floats, Indices
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_MANY = 0.25
+"""The share of labels that look wrong from which on it is the reason for a group's information."""
 _ENDS = (0.025, 0.975)  # quantiles: those of a 95 % interval
 _PICTURES = 8  # of each group
 
@@ -47,6 +50,8 @@ class Compared(Answer):
     table: pd.DataFrame
     ratio: tuple[float, float, float]
     """Mean information of the first group over that of the second, with its 95 % interval."""
+    contradicted: bool
+    """Whether far more of the first group's labels look wrong than of the others'."""
     harmful: bool
     """Whether the first group's samples make the validation loss worse: the interval of their mean value is below 0."""
     members: tuple[Indices, ...]
@@ -62,6 +67,12 @@ class Compared(Answer):
             found = f"No {self.by} stands out: a sample of {first} carries {times}."
         else:
             found = f"Samples of {first} carry the most information, on average {times}, which comes next."
+        if self.contradicted:
+            share = self.table["contradicted"].iloc[0]
+            found += (
+                f" They are informative because they are contradicted: the network trained without them takes "
+                f"{share:.0%} of their labels for wrong. Mend these before getting more of {first}."
+            )
         if self.harmful:
             found += f" But they make the validation loss worse: look at the labels of {first} before getting more."
         return found
@@ -70,8 +81,9 @@ class Compared(Answer):
         """One row per group.
 
         Columns: group, samples, information (mean of its samples') with low and high (95 %, bootstrap over samples);
-        value (mean) where validation labels are known; and, of the group as a whole, whole (information lost when all
-        of it leaves at once), per_sample (the same over its size), and whole_value.
+        contradicted (the share of its labels that the network trained without them takes for wrong) where labels are
+        classes; value (mean) where validation labels are known; and, of the group as a whole, whole (information lost
+        when all of it leaves at once), per_sample (the same over its size), and whole_value.
         """
         return self.table
 
@@ -136,6 +148,9 @@ def compare(
         "low": np.where(alone, np.nan, low),
         "high": np.where(alone, np.nan, high),
     }
+    predictions = Predictions.of(scores)
+    if predictions is not None:
+        table["contradicted"] = np.array([(predictions.margin[at] < 0).mean() for at in members])
     if scores.value is not None:
         table["value"] = np.array([scores.value[at].mean() for at in members])
     if whole:
@@ -150,6 +165,7 @@ def compare(
         name,
         pd.DataFrame(table).iloc[order].reset_index(drop=True),
         (float(ratio), float(span[0]), float(span[1])),
+        contradicted=predictions is not None and _stands_out(table["contradicted"], int(first)),
         harmful=value is not None and float(np.quantile(value, _ENDS[1])) < 0,
         members=tuple(members[group][np.argsort(-information[members[group]], kind="stable")] for group in order),
     )
@@ -172,6 +188,16 @@ def _groups(scores: Scores, by: str | Sequence[Any] | NDArray[Any]) -> tuple[str
             "column of at least two groups, with several samples in some of them"
         )
     return name, groups
+
+
+def _stands_out(shares: Floats, group: int) -> bool:
+    """Whether a group's share is large, and twice that of the others.
+
+    >>> _stands_out(np.array([0.05, 0.5, 0.1]), 1), _stands_out(np.array([0.05, 0.1]), 1)
+    (True, False)
+    """
+    others = np.delete(shares, group)
+    return bool(shares[group] >= _MANY and shares[group] >= 2 * others.mean())
 
 
 def _bootstrap(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:

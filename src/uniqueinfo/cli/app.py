@@ -86,11 +86,12 @@ def score(
     from uniqueinfo.runs.job import Job
 
     running.check()
+    model = network.choice()
     job = Job(
         train,
-        network.choice(),
+        model,
         val,
-        reading=reading.reading(),
+        reading=reading.reading(model),
         training=trained_by.choice(),
         projection="auto" if network.projection is None else network.projection or None,
         holdout=holdout,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -64,15 +64,17 @@ class ReadingOptions:
         str | None, typer.Option(metavar="MODEL", help="Embed texts by this model, or its folder; else TF-IDF.")
     ] = None
     size: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Pixels a side that pictures are scaled to; their colours are normalized as for ImageNet.", min=1
+            help="Pixels a side that pictures are scaled to; else 224 for a library's network, and 64. Their colours "
+            "are normalized as for ImageNet.",
+            min=1,
         ),
-    ] = 64
+    ] = None
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave unreadable pictures out.")] = False
 
-    def reading(self) -> Reading:
-        """The same in the library's words."""
+    def reading(self, model: ModelChoice) -> Reading:
+        """The same in the library's words; pictures are as large as the network expects them."""
         from uniqueinfo.runs.readers import Reading
 
         return Reading(
@@ -82,7 +84,7 @@ class ReadingOptions:
             embed=self.embed,
             extra=tuple(self.extra or ()),
             task=self.task.value,
-            size=self.size,
+            size=model.pixels if self.size is None else self.size,
             skip_broken=self.skip_broken,
         )
 
@@ -104,12 +106,13 @@ class ModelOptions:
     ] = None
     pretrained: Annotated[bool, typer.Option(help="Start a library's network from its published weights.")] = True
     centred: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--centred",
-            help="Take off what the network gives before training: the draw of a fresh last layer matters less.",
+            "--centred/--not-centred",
+            help="Take off what the network gives before training: the draw of a fresh last layer matters less. A "
+            "pretrained network of a library is centred unless you say otherwise.",
         ),
-    ] = False
+    ] = None
     projection: Annotated[
         int | None,
         typer.Option(help="Columns kept of each parameter; 0 keeps all. Else all while that is cheap.", min=0),
@@ -119,13 +122,15 @@ class ModelOptions:
         """The network in the library's words."""
         from uniqueinfo.runs.models import ModelChoice
 
-        return ModelChoice(
+        found = ModelChoice(
             self.model,
             weights=self.weights,
             pretrained=self.pretrained,
             trained=self.trained,
-            centred=self.centred,
+            centred=bool(self.centred),
         )
+        wanted = found.fresh_head and self.trained is None if self.centred is None else self.centred
+        return replace(found, centred=wanted)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ class NetworkPasses:
     """The network's fingerprint."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.model, nn.Module):
+            raise InputError(
+                f"model: expected a torch nn.Module, got {type(self.model).__name__}; for a linear model on features "
+                "there is score_features(X, y, X_val, y_val)"
+            )
         if next(self.model.parameters(), None) is None:
             raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
         object.__setattr__(self, "before", fingerprint(self.model))

@@ -19,6 +19,8 @@ def answer(samples: int, concentration: Concentration, suspects: Mislabeled | No
     said = f"Of {samples:,} training samples, the most informative tenth carries {carried:.0%} of the information"
     if suspects is None:
         return f"{said}, and half of it lies in {concentration.needed_for(0.5):.0%} of the samples."
+    if suspects.withheld:
+        return f"{said}. But the network has learnt too little to judge labels: {_lowered(suspects.health.sentence)}"
     if suspects.count == 0:
         return f"{said}, and no label looks wrong."
     first = suspects.frame().iloc[0]
@@ -28,6 +30,10 @@ def answer(samples: int, concentration: Concentration, suspects: Mislabeled | No
         f"{said}, and {labels} wrong: first of all {name}, labelled {first['label']}, "
         f"which the rest of the data takes for {first['suggested']}."
     )
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
 
 
 def training(settings: Mapping[str, Any]) -> str:

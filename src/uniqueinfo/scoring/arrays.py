@@ -102,7 +102,8 @@ def score_features(
     `ids`, `columns`: names and further columns of the samples, for the table. `where`: how it is computed, see
     `Execution`: for features larger than memory name a folder `out`.
 
-    Arrays may be paths: of an .npy file, a Parquet file (`y` the name of its label column), or a folder of either.
+    `X` may be a DataFrame of numbers and categories (one-hot); columns are matched by their names. Arrays may be paths:
+    of an .npy file, a Parquet file (`y` the name of its label column), or a folder of either.
 
     >>> import numpy as np
     >>> from uniqueinfo.training import Converged

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.frames import FrameColumns
 from uniqueinfo.samples.stored import as_array, is_parquet, parquet
 from uniqueinfo.samples.targets import Encoding
 from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_length
@@ -35,6 +37,8 @@ class GivenFeatures:
     def sources(self, head: Head, device: torch.device | str | None) -> Sources:
         """With Parquet, `y` may name the column of the labels in the same files."""
         check_head(head)
+        if isinstance(self.X, pd.DataFrame):
+            return self._numbers(self.X).sources(head, device)
         column = self.y if is_parquet(self.X) and isinstance(self.y, str) and not Path(self.y).exists() else None
         features, labels = _features("X", self.X, "y", self.y, column)
         if labels is None:
@@ -61,6 +65,12 @@ class GivenFeatures:
         seen = _checked("X_val", features_val)
         val = FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", checked=seen, **common)
         return Sources(train, val)
+
+    def _numbers(self, X: pd.DataFrame) -> GivenFeatures:
+        """A table as numbers, and the validation table by the same columns."""
+        columns = FrameColumns.of("X", X)
+        X_val = columns("X_val", self.X_val) if isinstance(self.X_val, pd.DataFrame) else self.X_val
+        return replace(self, X=columns("X", X), X_val=X_val)
 
 
 def jacobian_sources(

@@ -43,6 +43,16 @@ class ModelChoice:
                 raise InputError(f"{option} {path}: there is no such file; check the path")
 
     @property
+    def pixels(self) -> int:
+        """A side of the pictures the network is made for."""
+        return self._asked[0].pixels
+
+    @property
+    def fresh_head(self) -> bool:
+        """Whether the network comes trained but for its last layer."""
+        return self._asked[0].fresh_head and self.pretrained and self.weights is None
+
+    @property
     def linear(self) -> bool:
         """Whether this is a linear head on the inputs themselves."""
         return self._asked[0].linear

@@ -17,6 +17,8 @@ class Timm(Source):
     prefix = "timm"
     words = "timm:NAME"
     place = 3
+    pixels = 224
+    fresh_head = True
 
     def build(self, argument: str, outputs: int, pretrained: bool, shape: tuple[int, ...]) -> nn.Module:
         """As timm makes it."""

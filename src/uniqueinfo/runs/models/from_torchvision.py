@@ -18,6 +18,8 @@ class Torchvision(Source):
     prefix = "torchvision"
     words = "torchvision:NAME"
     place = 2
+    pixels = 224
+    fresh_head = True
 
     def build(self, argument: str, outputs: int, pretrained: bool, shape: tuple[int, ...]) -> nn.Module:
         """The published weights are those torchvision holds to be the best."""

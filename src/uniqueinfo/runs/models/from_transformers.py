@@ -17,6 +17,8 @@ class Transformers(TextSource):
     prefix = "transformers"
     words = "transformers:NAME"
     place = 4
+    pixels = 224
+    fresh_head = True
 
     def build(self, argument: str, outputs: int, pretrained: bool, shape: tuple[int, ...]) -> nn.Module:
         """Inputs of three axes are pictures, others are tokens."""

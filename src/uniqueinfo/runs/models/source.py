@@ -21,6 +21,10 @@ class Source(ABC):
     """How a user is told of it: `mlp:WIDTH`."""
     place: ClassVar[int] = 5
     """Among the sources: the one of a lower place is told, and asked whether a name is its own, first."""
+    pixels: ClassVar[int] = 64
+    """A side of the pictures its networks are made for, where nobody says another."""
+    fresh_head: ClassVar[bool] = False
+    """Whether its networks come trained but for a last layer, whose random outputs say nothing of the task."""
     linear: ClassVar[bool] = False
     """Whether there is no network but a linear head on the inputs themselves."""
 

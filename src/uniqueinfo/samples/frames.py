@@ -1,0 +1,81 @@
+"""A DataFrame of features → numbers: columns are known by their names, never by their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.types import Floats
+
+_MOST = 50  # different values of a column up to which it is taken for categories, however few the rows
+
+
+@dataclass(frozen=True)
+class FrameColumns:
+    """What the columns of a table are: numbers as they stand, and categories, of which each value becomes a column.
+
+    >>> columns = FrameColumns.of("X", pd.DataFrame({"size": [1.0, 3.0], "kind": ["a", "b"]}))
+    >>> columns("X_val", pd.DataFrame({"kind": ["b", "c"], "size": [5.0, 2.0]}))
+    array([[5., 0., 1.],
+           [2., 0., 0.]])
+    """
+
+    numbers: tuple[str, ...]
+    categories: Mapping[str, tuple[str, ...]]
+    """By column, the values that training knows; another one is none of them."""
+
+    @classmethod
+    def of(cls, name: str, frame: pd.DataFrame) -> FrameColumns:
+        """Of the training samples; columns that are neither are named, all at once."""
+        numbers = [str(column) for column in frame if pd.api.types.is_numeric_dtype(frame[column])]
+        others = [str(column) for column in frame if str(column) not in numbers]
+        frame = frame.rename(columns=str)
+        strange = [column for column in others if not _is_category(frame[column])]
+        if strange:
+            raise InputError(
+                f"{name}: {_listed(strange)} neither numbers nor categories (dates, names, or a different value in "
+                "almost every row); turn them into numbers, or drop them"
+            )
+        known = {column: tuple(sorted(frame[column].dropna().astype(str).unique())) for column in others}
+        return cls(tuple(numbers), known)
+
+    def __call__(self, name: str, frame: pd.DataFrame) -> Floats:
+        """The numbers of any table with these columns, (rows, features)."""
+        frame = frame.rename(columns=str)
+        wanted = (*self.numbers, *self.categories)
+        missing = [column for column in wanted if column not in frame]
+        if missing:
+            raise InputError(f"{name}: {_listed(missing)} missing, which X has; add them")
+        numbers = frame[list(self.numbers)].to_numpy(dtype=np.float64, na_value=np.nan)
+        empty = [column for column, bad in zip(self.numbers, ~np.isfinite(numbers).all(axis=0), strict=True) if bad]
+        if empty:
+            raise InputError(
+                f"{name}: {_listed(empty)} empty, NaN or infinite in some rows; fill them, or drop the rows"
+            )
+        parts = [numbers, *(_one_hot(frame[column], values) for column, values in self.categories.items())]
+        return np.concatenate(parts, axis=1)
+
+
+def _is_category(column: pd.Series[Any]) -> bool:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return False
+    filled = column.dropna()
+    if not all(isinstance(value, str | bool | int | float) for value in filled):
+        return False
+    return filled.nunique() <= max(2, min(_MOST, len(filled) // 2))
+
+
+def _one_hot(column: pd.Series[Any], values: tuple[str, ...]) -> Floats:
+    """A missing value is none of them."""
+    names = column.astype(object).where(column.notna(), None)
+    found: Floats = np.array([[name is not None and str(name) == value for value in values] for name in names], float)
+    return found.reshape(len(column), len(values))
+
+
+def _listed(names: list[str]) -> str:
+    return f"column {names[0]!r} is" if len(names) == 1 else f"columns {', '.join(map(repr, names))} are"
