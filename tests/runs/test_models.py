@@ -99,10 +99,10 @@ NEW = '''
     import torch
 
     from uniqueinfo.errors import InputError
-    from uniqueinfo.runs.models.source import Source
+    from uniqueinfo.runs.models.source import ModelSource
 
 
-    class Constant(Source):
+    class Constant(ModelSource):
         prefix = "{prefix}"
         words = "{prefix}:NUMBER"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,10 @@ def test_initial_outputs_are_counted_in() -> None:
     np.testing.assert_array_equal(moved.weight, plain.weight)
 
 
-@pytest.mark.parametrize("labels", [np.arange(30) % 3, np.array(["c", "a", "b"] * 10), pd.Series(["x", "y", "z"] * 10)])
-def test_classes_become_one_output_each(labels: Any) -> None:
-    scores = ui.score_features(features()["X"], labels, training=RIDGE)
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["c", "a", "b"]])
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series])
+def test_classes_become_one_output_each(labels: list[Any], kind: Any) -> None:
+    scores = ui.score_features(features()["X"], kind(10 * labels), training=RIDGE)
     assert scores.loo_outputs.shape == (30, 3)
     np.testing.assert_array_equal(scores.targets.sum(axis=1), 1)
 
@@ -73,10 +75,13 @@ def test_one_class_only_is_scored() -> None:
 
 def test_scores_come_as_float32_tensors_came_in() -> None:
     given = features()
-    arrays = ui.score_features(**given, training=RIDGE)
-    tensors = ui.score_features(
-        *(torch.as_tensor(given[name]) for name in ("X", "y", "X_val", "y_val")), training=RIDGE
-    )
+    single: dict[str, Any] = {
+        name: np.asarray(part, np.float32) if part.dtype.kind == "f" else part for name, part in given.items()
+    }
+    arrays = ui.score_features(**single, training=RIDGE)
+    same: dict[str, Any] = {name: torch.as_tensor(part) for name, part in single.items()}
+    tensors = ui.score_features(**same, training=RIDGE)
+    assert torch.as_tensor(single["X"]).dtype is torch.float32
     np.testing.assert_array_equal(arrays.functional, tensors.functional)
 
 
@@ -168,57 +173,57 @@ def put(array: Any, at: Any, value: Any) -> Any:
     return changed
 
 
-BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "NaN feature": ({"X": put(features()["X"], (17, 2), np.nan)}, "X: sample 17 holds NaN or infinity"),
+BAD: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
+    "NaN feature": (lambda: {"X": put(features()["X"], (17, 2), np.nan)}, "X: sample 17 holds NaN or infinity"),
     "infinite validation": (
-        {"X_val": put(features()["X_val"], (3, 0), np.inf)},
+        lambda: {"X_val": put(features()["X_val"], (3, 0), np.inf)},
         "X_val: sample 3 holds NaN",
     ),
-    "NaN target": ({"y": put(np.zeros(30), 4, np.nan), "y_val": None}, "y: sample 4 holds NaN"),
-    "too few labels": ({"y": np.zeros(29, int)}, "y: expected one label for each of the 30 samples"),
-    "no samples": ({"X": np.empty((0, 5)), "y": np.empty(0, int)}, "X: is empty"),
-    "no features": ({"X": np.empty((30, 0))}, "X: is empty"),
-    "no validation": ({"X_val": np.empty((0, 5)), "y_val": np.empty(0, int)}, "X_val: is empty"),
+    "NaN target": (lambda: {"y": put(np.zeros(30), 4, np.nan), "y_val": None}, "y: sample 4 holds NaN"),
+    "too few labels": (lambda: {"y": np.zeros(29, int)}, "y: expected one label for each of the 30 samples"),
+    "no samples": (lambda: {"X": np.empty((0, 5)), "y": np.empty(0, int)}, "X: is empty"),
+    "no features": (lambda: {"X": np.empty((30, 0))}, "X: is empty"),
+    "no validation": (lambda: {"X_val": np.empty((0, 5)), "y_val": np.empty(0, int)}, "X_val: is empty"),
     "one-dimensional features": (
-        {"X": np.zeros(30)},
+        lambda: {"X": np.zeros(30)},
         r"X: expected an array \(samples, features\), got shape \(30,\)",
     ),
-    "text features": ({"X": np.full((30, 5), "a")}, "X: expected numbers"),
+    "text features": (lambda: {"X": np.full((30, 5), "a")}, "X: expected numbers"),
     "other width in validation": (
-        {"X_val": np.zeros((8, 4))},
+        lambda: {"X_val": np.zeros((8, 4))},
         "X_val: expected 5 features, as X has, got 4",
     ),
     "label only in validation": (
-        {"y_val": np.full(8, 7)},
+        lambda: {"y_val": np.full(8, 7)},
         "y_val: sample 0 has label .*7.*, which is none of the classes",
     ),
-    "labels without inputs": ({"X_val": None}, "there are validation labels but no X_val"),
-    "label outside the classes": ({"classes": [0, 1]}, "y: sample 2 has label .*2.*, which is none of"),
-    "repeated classes": ({"classes": [0, 1, 1]}, "classes: expected different class labels"),
-    "unknown form": ({"form": "tri"}, 'form: expected "auto", "dual" or "primal"'),
-    "unknown training": ({"training": "adam"}, "training: expected a training algorithm"),
-    "repeated ids": ({"ids": [0] * 30}, "ids: .*0.* names 30 samples"),
-    "too few ids": ({"ids": [0]}, "ids: expected one for each of the 30 samples"),
-    "too few rows of columns": ({"columns": {"source": ["a"]}}, "columns: expected 30 rows"),
-    "clashing columns": ({"columns": {"weight": range(30)}}, r"columns: \['weight'\] would hide"),
-    "diverging rate": ({"training": ui.GradientDescent(1e3, 5)}, "lr must stay below"),
+    "labels without inputs": (lambda: {"X_val": None}, "there are validation labels but no X_val"),
+    "label outside the classes": (lambda: {"classes": [0, 1]}, "y: sample 2 has label .*2.*, which is none of"),
+    "repeated classes": (lambda: {"classes": [0, 1, 1]}, "classes: expected different class labels"),
+    "unknown form": (lambda: {"form": "tri"}, 'form: expected "auto", "dual" or "primal"'),
+    "unknown training": (lambda: {"training": "adam"}, "training: expected a training algorithm"),
+    "repeated ids": (lambda: {"ids": [0] * 30}, "ids: .*0.* names 30 samples"),
+    "too few ids": (lambda: {"ids": [0]}, "ids: expected one for each of the 30 samples"),
+    "too few rows of columns": (lambda: {"columns": {"source": ["a"]}}, "columns: expected 30 rows"),
+    "clashing columns": (lambda: {"columns": {"weight": range(30)}}, r"columns: \['weight'\] would hide"),
+    "diverging rate": (lambda: {"training": ui.GradientDescent(1e3, 5)}, "lr must stay below"),
 }
 
 
 @pytest.mark.parametrize(("changed", "message"), BAD.values(), ids=BAD.keys())
-def test_bad_input_is_named(changed: dict[str, Any], message: str) -> None:
+def test_bad_input_is_named(changed: Callable[[], dict[str, Any]], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
-        ui.score_features(**{**features(), "training": RIDGE, **changed})
+        ui.score_features(**{**features(), "training": RIDGE, **changed()})
 
 
 @pytest.mark.parametrize(
     ("J", "residual", "message"),
     [
-        (np.zeros((3, 4)), np.zeros(3), r"J: expected an array \(samples, outputs, parameters\)"),
-        (np.zeros((3, 2, 4)), np.zeros((3, 1)), r"residual: expected shape \(3, 2\)"),
-        (np.zeros((3, 2, 4)), np.zeros((4, 2)), r"residual: expected shape \(3, 2\)"),
+        ((3, 4), (3,), r"J: expected an array \(samples, outputs, parameters\)"),
+        ((3, 2, 4), (3, 1), r"residual: expected shape \(3, 2\)"),
+        ((3, 2, 4), (4, 2), r"residual: expected shape \(3, 2\)"),
     ],
 )
-def test_jacobians_that_do_not_fit_are_named(J: Any, residual: Any, message: str) -> None:
+def test_jacobians_that_do_not_fit_are_named(J: tuple[int, ...], residual: tuple[int, ...], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
-        ui.score_jacobian(J, residual, training=RIDGE)
+        ui.score_jacobian(np.zeros(J), np.zeros(residual), training=RIDGE)

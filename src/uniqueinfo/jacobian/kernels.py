@@ -16,7 +16,7 @@ from uniqueinfo.jacobian.forward import batch_size, repeat_to
 from uniqueinfo.jacobian.gradients import Gradient, Outer
 from uniqueinfo.jacobian.network import Network
 from uniqueinfo.jacobian.outputs import OutputSketch
-from uniqueinfo.jacobian.pieces import WORKSPACE, Factors, Piece, Rows, mirror
+from uniqueinfo.jacobian.pieces import WORKSPACE, Block, Factors, Piece, mirror
 from uniqueinfo.progress import progress
 from uniqueinfo.samples.datasets import Inputs
 
@@ -171,4 +171,4 @@ def _piece(part: _Part, samples: int, network: Network) -> Piece:
         return Factors(part.name, network.outputs, with_bias=part.with_bias)
     columns = (part.stop - part.start) * math.prod(network.shapes[part.name][1:])
     storage = torch.zeros(samples, network.outputs, columns, dtype=network.dtype, device=network.device)
-    return Rows(part.name, part.start, part.stop, storage)
+    return Block(part.name, part.start, part.stop, storage)

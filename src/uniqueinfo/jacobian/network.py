@@ -15,7 +15,7 @@ from uniqueinfo.jacobian.generic import one_by_one, vectorized, vectorizes
 from uniqueinfo.jacobian.gradients import Gradient
 from uniqueinfo.jacobian.modules import ModuleCall, ModuleSite
 from uniqueinfo.jacobian.outputs import OutputSketch
-from uniqueinfo.jacobian.routes import RuleCall, RuleSite, make_plan
+from uniqueinfo.jacobian.routes import RuleCall, RuleSite, find_routes
 from uniqueinfo.jacobian.rules import widen
 from uniqueinfo.samples.datasets import Inputs
 
@@ -31,17 +31,17 @@ class Network:
 
     def __init__(self, model: nn.Module, example: Inputs, outputs: OutputSketch | None = None) -> None:
         self.model = model
-        plan = make_plan(model, example)
-        if not plan.paths:
+        routes = find_routes(model, example)
+        if not routes.paths:
             raise InputError("the network has no trainable parameter (all have requires_grad=False): free some")
-        self.paths: Mapping[str, str] = MappingProxyType(plan.paths)
-        parameters = {name: p for name, p in model.named_parameters() if name in plan.paths}
+        self.paths: Mapping[str, str] = MappingProxyType(routes.paths)
+        parameters = {name: p for name, p in model.named_parameters() if name in routes.paths}
         self.shapes: Mapping[str, tuple[int, ...]] = MappingProxyType(
             {name: tuple(parameter.shape) for name, parameter in parameters.items()}
         )
         self.dtype = _common_dtype(list(parameters.values()))
         self.device = next(iter(parameters.values())).device
-        self._rules = plan.rules
+        self._rules = routes.rules
         with torch.no_grad():
             found = outputs_of(call(model, repeat_to(example, 1)))
         size = 1 if found.ndim == 1 else found.shape[1]
@@ -49,7 +49,7 @@ class Network:
         self._mixing = torch.eye(size) if outputs is None else outputs.matrix(size)
         self._mixing = self._mixing.to(device=self.device, dtype=self.dtype)
         self.outputs: int = self._mixing.shape[1]
-        self._modules = self._vectorized_where_possible(plan.modules, repeat_to(example, 2))
+        self._modules = self._vectorized_where_possible(routes.modules, repeat_to(example, 2))
 
     @property
     def biases(self) -> Mapping[str, str]:

@@ -30,7 +30,7 @@ class Piece(ABC):
         """Add J Jᵀ of this piece; columns are those of the training samples, among whom the upper half is left out."""
 
 
-class Rows(Piece):
+class Block(Piece):
     """The Jacobian's columns of rows start … stop of a parameter, as they are."""
 
     def __init__(self, name: str, start: int, stop: int, storage: Tensor) -> None:

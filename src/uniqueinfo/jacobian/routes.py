@@ -57,7 +57,7 @@ class RuleCall:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Routes:
     """The places to record, and for each trainable parameter its kind of path."""
 
     rules: list[RuleSite]
@@ -65,7 +65,7 @@ class Plan:
     paths: dict[str, str]
 
 
-def make_plan(model: nn.Module, example: Inputs) -> Plan:
+def find_routes(model: nn.Module, example: Inputs) -> Routes:
     """Choose by inspection and by what two trials, on two and on three samples, show."""
     _refuse_coupled(model)
     trials = run_trial(model, repeat_to(example, 2)), run_trial(model, repeat_to(example, 3))
@@ -88,7 +88,7 @@ def make_plan(model: nn.Module, example: Inputs) -> Plan:
             module = next(_candidates(model, parameter, [layer for layer, _ in owners], trials))
             modules.setdefault(module, {})[_local_name(module, parameter)] = name
             paths[name] = "recurrent" if unrolls(module) else "generic"
-    return Plan(
+    return Routes(
         [RuleSite(layer, _rule(layer), names, axes[layer]) for layer, names in rules.items()],
         [_module_site(module, model, names, trials) for module, names in modules.items()],
         paths,

@@ -60,10 +60,10 @@ class NetworkSource(Source):
         start = torch.from_numpy(found.outputs).to(self.device)[..., None]
         wide = torch.from_numpy(found.rows).to(self.device, torch.float64) if rows else None
         if found.labels is None:
-            return Chunk(wide, start, None, None)
+            return Chunk(wide, start)
         names = self.jacobian.data.ids[index]
         wanted = torch.from_numpy(self.passes.targets(found.labels, self.jacobian.classes, names))
-        return Chunk(wide, start, wanted.to(self.device)[..., None], found.labels)
+        return Chunk(wide, start, wanted.to(self.device)[..., None], labels=found.labels)
 
     def digest(self, part: slice) -> str:
         """Of inputs and labels."""
@@ -110,10 +110,10 @@ class KernelSource(Source):
         """Without rows: there are none."""
         start, labels = self._outputs[index].double(), self.data.labels
         if labels is None or self.found is None:
-            return Chunk(None, start[..., None], None, None)
+            return Chunk(None, start[..., None])
         names = self.data.ids[index]
         wanted = torch.from_numpy(self.passes.targets(labels[index], self.found.classes, names)).to(start.device)
-        return Chunk(None, start[..., None], wanted[..., None], labels[index])
+        return Chunk(None, start[..., None], wanted[..., None], labels=labels[index])
 
     def rows(self) -> Rows:
         """Kernel values stand for rows, (samples, k, nk)."""

@@ -68,7 +68,7 @@ class Removal:
         """
         precision = smoothing.precision(self.run) if smoothing else None
         target = probe.target(self.run.coordinates) if probe else None
-        found = measure(self._shown(progress), len(self), Wanted(target, precision, probe, effects))
+        found = measure(self._shown(progress), len(self), Wanted(target, precision, probe, effects=effects))
         if found.smoothed is not None:
             warn_of_floor(found.smoothed)
         return found

@@ -26,9 +26,9 @@ class Chunk:
     """(samples, per_sample, width); None where they were not asked for, or only the kernel is known."""
     initial: Tensor
     """Outputs at the start, (samples, per_sample, columns)."""
-    targets: Tensor | None
+    targets: Tensor | None = None
     """Of the same shape."""
-    labels: Labels
+    labels: Labels = None
     difference: Tensor | None = None
     """Targets − initial outputs, where that is what was given."""
 

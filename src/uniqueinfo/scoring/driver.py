@@ -23,7 +23,6 @@ from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.removal import warn_of_floor_share
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
-from uniqueinfo.removal.stopping import StoppingCurve
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.table import Scores, versions
@@ -141,7 +140,6 @@ class _Driver:
         self._cut = self.work.cut({name: self._partition(name, summed) for name in self.sources.names()})
         self.samples = train.samples
         self.system = self._system()
-        self.curve: StoppingCurve | None = None
         self.training, self._about = self._training()
 
     def solver(self, *, written: bool) -> Solver:

@@ -59,7 +59,9 @@ class Solver:
         run = TrainedSystem(system, chunk.residual, self.samples, self.training)
         removals = Removals(run, Groups.each(len(piece)), of=self.samples)
         probe = self._felt(sources, system, chunk)
-        found = measure(removals.changes(), len(removals), Wanted(self.target, self.precision, probe, self.effects))
+        found = measure(
+            removals.changes(), len(removals), Wanted(self.target, self.precision, probe, effects=self.effects)
+        )
         outputs = (chunk.initial + system.fitted(run.coordinates)).flatten(1).cpu().numpy()
         assert chunk.targets is not None
         return HeldScores(

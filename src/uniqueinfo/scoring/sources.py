@@ -67,9 +67,10 @@ class FeatureSource(Source):
         labels = None if self.y is None else _plain(self.y[index])
         start = torch.from_numpy(self.start).to(self.device).expand(_count(index, self), 1, -1)
         if labels is None:
-            return Chunk(found, start, None, None)
+            return Chunk(found, start)
         wanted = self.encoding.encode(self.label, labels, _numbers(index, self))
-        return Chunk(found, start, _tensor(self.label, wanted, index, self.device)[:, None], labels)
+        targets = _tensor(self.label, wanted, index, device=self.device)[:, None]
+        return Chunk(found, start, targets, labels=labels)
 
     def digest(self, part: slice) -> str:
         """Of features and labels."""
@@ -129,9 +130,9 @@ class JacobianSource(Source):
         if self.initial is not None:
             start = _tensor("initial", self.initial[index], index, self.device)[..., None]
         if self.residual is None:
-            return Chunk(found, start, None, None)
+            return Chunk(found, start)
         difference = _tensor("residual", self.residual[index], index, self.device)[..., None]
-        return Chunk(found, start, start + difference, None, difference)
+        return Chunk(found, start, start + difference, difference=difference)
 
     def digest(self, part: slice) -> str:
         """Of rows, residuals and initial outputs."""

@@ -64,10 +64,8 @@ class Work:
             return None
         arrays = {name: torch.from_numpy(array).to(device) for name, array in found.items()}
         if residual is None:
-            return Primal(arrays["values"], arrays["moment"], arrays["basis"], rows)
-        vectors = arrays["basis"].reshape(len(residual), residual.shape[1], -1)
-        nothing = residual.new_zeros(0)
-        return Dual(arrays["values"], arrays["basis"], vectors, nothing, nothing, rows).toward(residual)
+            return Primal(**arrays, rows=rows)
+        return Dual.known(arrays["values"], arrays["basis"], residual, rows=rows)
 
     def keep_spectrum(self, system: Eigensystem) -> None:
         """Keep the eigenvectors; a sketch has too many parts for it."""

@@ -47,9 +47,20 @@ class Dual(Eigensystem):
         # A null direction comes out with a length of √ε, which long training would multiply: it has none.
         noise = 4 * len(values) ** 0.5 * EPS * float(values.max())
         values = torch.where(values > noise, values, 0.0)
-        vectors = basis.reshape(len(residual), residual.shape[1], -1)
-        nothing = residual.new_zeros(0)
-        return cls(values, basis, vectors, nothing, nothing, rows).toward(residual)
+        return cls.known(values, basis, residual, rows)
+
+    @classmethod
+    def known(cls, values: Tensor, basis: Tensor, residual: Tensor, rows: Rows | None) -> Dual:
+        """From eigenvalues and eigenvectors that were computed before."""
+        moment = basis.T @ residual.reshape(len(basis), -1)
+        return cls(
+            values=values,
+            basis=basis,
+            vectors=basis.reshape(len(residual), residual.shape[1], -1),
+            moment=values.sqrt()[:, None] * moment,
+            dual_moment=moment,
+            rows=rows,
+        )
 
     @property
     def left_moment(self) -> Tensor:

@@ -137,7 +137,8 @@ class WithConstant:
     def __getitem__(self, index: Index) -> Any:
         found = self.source[index]
         if isinstance(found, Tensor):
-            return torch.cat([found, found.new_full((len(found), 1), self.value)], dim=1)
+            exact = found.double()  # in float32, or as an integer, the column's value would be another
+            return torch.cat([exact, exact.new_full((len(exact), 1), self.value)], dim=1)
         plain = np.asarray(found)
         return np.column_stack([plain, np.full(len(plain), self.value)])
 

@@ -81,9 +81,20 @@ class Sketched(FromRows):
         tail = 0.0  # where nothing is left of the rows but rounding
         if mass > _ROUNDING * float(whole.square().sum()):
             tail = max(float((tails * times_hessian(rows, tails)).sum()) / mass, largest)
-        nothing = start.new_zeros(0)
-        found = cls(nothing, nothing, nothing, tail, outside, followed, start, space, directions, seed, rows)
-        return found._in(space)
+        values, moment, basis = _seen_in(space, tail, start)
+        return cls(
+            values=values,
+            moment=moment,
+            basis=basis,
+            tail=tail,
+            outside=outside,
+            followed=followed,
+            start=start,
+            space=space,
+            directions=directions,
+            seed=seed,
+            rows=rows,
+        )
 
     @property
     def reach(self) -> float:
@@ -97,7 +108,9 @@ class Sketched(FromRows):
     def following(self) -> Sketched:
         """The same sketch with the directions added in which the `followed` samples act: what it lacks, for those."""
         tails = self.space.outside(self._rows[self.followed].flatten(0, 1).T)
-        return self._in(self.space.grown(self._rows, tails, blocks=_FOLLOWED))
+        space = self.space.grown(self._rows, tails, blocks=_FOLLOWED)
+        values, moment, basis = _seen_in(space, self.tail, self.start)
+        return replace(self, values=values, moment=moment, basis=basis, space=space)
 
     def check_reached(self, filter: Filter) -> None:
         """Refuse a training that has come far in the directions not kept: what is said about it would be wrong."""
@@ -116,8 +129,7 @@ class Sketched(FromRows):
 
     def rotate(self, seen: Tensor) -> Tensor:
         """[J V, J P]."""
-        inside = seen @ self.basis
-        return torch.cat([inside, seen - inside @ self.basis.T], dim=-1)
+        return _split(seen, self.basis)
 
     def metric_of(self, sums: Sums) -> tuple[Metric, Tensor]:
         """[V, P]ᵀ (J_valᵀ J_val) [V, P] / m."""
@@ -130,12 +142,18 @@ class Sketched(FromRows):
         inside = self.basis.shape[1]
         return torch.addmm(coordinates[inside:], self.basis, coordinates[:inside])
 
-    def _in(self, space: Space) -> Sketched:
-        """With the directions of a space."""
-        values, basis = space.ritz()
-        values = torch.cat([values.clamp(min=0), values.new_full((len(basis),), self.tail)])
-        found = replace(self, values=values, basis=basis, space=space)
-        return replace(found, moment=found.rotate(self.start.T).T)
+
+def _split(rows: Tensor, basis: Tensor) -> Tensor:
+    """[J V, J P]: the part of rows inside the directions of a basis, and the rest."""
+    inside = rows @ basis
+    return torch.cat([inside, rows - inside @ basis.T], dim=-1)
+
+
+def _seen_in(space: Space, tail: float, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Eigenvalues, Jᵀr and V with the directions of a space: those of V, and one curvature for all columns."""
+    values, basis = space.ritz()
+    values = torch.cat([values.clamp(min=0), values.new_full((len(basis),), tail)])
+    return values, _split(start.T, basis).T, basis
 
 
 def _outside(rows: Rows, space: Space) -> tuple[Floats, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.runs.models.source import Source, TextSource, sources
+from uniqueinfo.runs.models.source import ModelSource, TextSource, sources
 from uniqueinfo.runs.models.weights import fill, read_weights
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class ModelChoice:
         return ("--weights", self.weights), ("--trained", self.trained)
 
     @property
-    def _asked(self) -> tuple[Source, str]:
+    def _asked(self) -> tuple[ModelSource, str]:
         """The source whose name this is, and what it is asked for."""
         for source in sources():
             argument = source.argument(self.name)

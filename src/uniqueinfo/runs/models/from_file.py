@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.runs.models.source import Source
+from uniqueinfo.runs.models.source import ModelSource
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-class File(Source):
+class File(ModelSource):
     """What a function in a file returns; its argument is the whole name."""
 
     prefix = ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uniqueinfo.runs.models.library import library, loaded
-from uniqueinfo.runs.models.source import Source
+from uniqueinfo.runs.models.source import ModelSource
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-class Timm(Source):
+class Timm(ModelSource):
     """Classifiers of pictures, with a last layer for the outputs needed."""
 
     prefix = "timm"

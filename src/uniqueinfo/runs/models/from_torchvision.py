@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uniqueinfo.runs.models.library import library, loaded
-from uniqueinfo.runs.models.source import Source
+from uniqueinfo.runs.models.source import ModelSource
 from uniqueinfo.runs.models.weights import fill
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-class Torchvision(Source):
+class Torchvision(ModelSource):
     """Classifiers of pictures, with a last layer for the outputs needed."""
 
     prefix = "torchvision"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from uniqueinfo.runs.models.source import Source
+from uniqueinfo.runs.models.source import ModelSource
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-class Linear(Source):
+class Linear(ModelSource):
     """A linear model, from zero."""
 
     prefix = words = "linear"

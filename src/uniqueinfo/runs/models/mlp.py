@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.runs.models.source import Source
+from uniqueinfo.runs.models.source import ModelSource
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-class Mlp(Source):
+class Mlp(ModelSource):
     """A network of the widths named."""
 
     prefix = "mlp"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-class Source(ABC):
+class ModelSource(ABC):
     """A source of networks. It has no state; torch and other libraries are imported when a network is built."""
 
     prefix: ClassVar[str]
@@ -49,7 +49,7 @@ class Source(ABC):
         return f"{self.prefix}:{argument}" if argument else self.prefix
 
 
-class TextSource(Source):
+class TextSource(ModelSource):
     """A source whose networks read texts, by a tokenizer of their own."""
 
     @abstractmethod
@@ -57,14 +57,14 @@ class TextSource(Source):
         """Texts as the network takes them, arrays by the names of its inputs, padded to one length."""
 
 
-def sources() -> list[Source]:
+def sources() -> list[ModelSource]:
     """All there are, in their places.
 
     >>> [source.prefix for source in sources()][:3]
     ['linear', 'mlp', 'torchvision']
     """
     # mypy allows no abstract class where it could be called; here it is only asked about.
-    found = declared("uniqueinfo.runs.models", "SOURCES", Source)  # type: ignore[type-abstract]
+    found = declared("uniqueinfo.runs.models", "SOURCES", ModelSource)  # type: ignore[type-abstract]
     prefixes = [source.prefix for source in found]
     twice = {prefix for prefix in prefixes if prefixes.count(prefix) > 1}
     if twice:

@@ -15,6 +15,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
 from uniqueinfo.runs.readers.reader import Reader, Turn, suffixed
+from uniqueinfo.samples.checks import check_finite
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -100,9 +101,7 @@ def _data(
     ids = np.arange(len(inputs)) if ids is None else ids
     if ids.shape != (len(inputs),):
         raise InputError(f"{path}: {len(inputs)} samples and ids of shape {ids.shape}; give one id for each sample")
-    bad = np.flatnonzero(~np.isfinite(inputs.reshape(len(inputs), -1)).all(axis=1))
-    if len(bad):
-        raise InputError(f"{path}: sample {bad[0]} holds NaN or infinity; mend it or leave it out")
+    check_finite(str(path), inputs)
     return Data(
         _as_inputs(inputs),
         None if labels is None else as_task(path, labels, reading.task),
