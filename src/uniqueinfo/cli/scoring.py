@@ -66,8 +66,8 @@ class ReadingOptions:
     size: Annotated[
         int | None,
         typer.Option(
-            help="Pixels a side that pictures are scaled to; else 224 for a library's network, and 64. Their colours "
-            "are normalized as for ImageNet.",
+            help="Pixels a side that pictures are scaled to. If not given: 224 for a network of a library, 64 for "
+            "others. Their colours are normalized as for ImageNet.",
             min=1,
         ),
     ] = None
