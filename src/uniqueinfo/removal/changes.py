@@ -127,10 +127,15 @@ class Changes:
     delta: Delta
 
 
+def is_factored(per_block: int, columns: int, functions: int) -> bool:
+    """Whether changes are kept as factors: those of one row with more outputs than functions of the eigenvalues."""
+    return per_block == 1 and columns > functions
+
+
 def assemble(rows: Tensor, solution: Solution, shift: Tensor) -> Delta:
     """The change of each block from its rows Z, its solution, and the shift (columns, rank) that all removals share."""
     per_block, columns, functions = solution.coefficients.shape[1:]
-    if per_block == 1 and columns > functions:
+    if is_factored(per_block, columns, functions):
         return Factored(rows[:, 0], solution.basis, solution.coefficients[:, 0].transpose(1, 2), shift)
     spectral = solution.coefficients @ solution.basis
     spectral *= rows[:, :, None]

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble
+from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble, is_factored
 from uniqueinfo.removal.groups import Bucket, Groups
 from uniqueinfo.removal.solve import solve, solve_minimum_norm
 from uniqueinfo.removal.trained import TrainedSystem
@@ -120,4 +120,7 @@ class Leaving:
         rows, columns, rank = self._rows(), self._residual.shape[2], self._system.rank
         if not self._closed:
             return 8 * (4 * rank * rank + rows * rank)
-        return 8 * (rank * (2 * rows + 2 * rows * columns + 2 * columns) + 64 * rows * (rows + columns))
+        small = 64 * rows * (rows + columns)
+        if self.rational is not None and is_factored(rows, columns, self.rational.functions):
+            return 8 * (rank * (2 + 2 * self.rational.functions) + small)  # no change is ever written out
+        return 8 * (rank * (2 * rows + 2 * rows * columns + 2 * columns) + small)

@@ -57,6 +57,11 @@ class Rational:
         return np.equal(self.poles.imag, 0)
 
     @property
+    def functions(self) -> int:
+        """How many real functions of z carry it: a constant, real poles, and two for every pair."""
+        return int(self.constant != 0) + len(self.poles) + int((~self.is_real).sum())
+
+    @property
     def real_weights(self) -> Floats:
         """The weights over `basis`."""
         return np.concatenate([[self.constant], self.fold(self.weights)])
