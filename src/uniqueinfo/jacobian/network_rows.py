@@ -34,6 +34,7 @@ from uniqueinfo.types import Index
 
 logger = logging.getLogger(__name__)
 
+_TIMED = 8  # samples whose rows tell how long those of one take: enough for a network to be used as it will be
 _ONE_AT_A_TIME = threading.Lock()  # a pass changes the network while it runs, and a worker may have many threads
 
 
@@ -76,7 +77,7 @@ class NetworkRows:
     """How many outputs the network itself has, before any mixing."""
     cut: Cut
     seconds: float
-    """What the rows of one sample take, by those of two, here and now."""
+    """What the rows of one sample take, by those of a few, here and now."""
     notes: tuple[str, ...]
     paths: Mapping[str, str]
     """Which way each parameter's part was computed: a layer rule's name, or "generic"."""
@@ -93,12 +94,11 @@ class NetworkRows:
         with prepared(network.model, network.device) as notes:
             engine = network.engine(data)
             first, one = measure(engine, data.read([0]))
-            started = time.perf_counter()
             together, two = measure(engine, data.read([0, min(1, len(data) - 1)]))
-            seconds = (time.perf_counter() - started) / 2
             check_uncoupled(first, together)
-        outputs, width = first.shape[1:]
-        cut = plan_for(len(data), 4 * outputs * width, one=one, two=two, budget=network.memory)
+            outputs, width = first.shape[1:]
+            cut = plan_for(len(data), 4 * outputs * width, one=one, two=two, budget=network.memory)
+            seconds = _seconds(engine, data, min(_TIMED, cut.batch, len(data)))
         return cls(
             network=network,
             data=_portable(data),
@@ -243,6 +243,13 @@ class NetworkRows:
 
     def _batches(self, chosen: Sequence[int]) -> list[Sequence[int]]:
         return [chosen[start : start + self.cut.batch] for start in range(0, len(chosen), self.cut.batch)]
+
+
+def _seconds(engine: RowEngine, data: Samples, count: int) -> float:
+    inputs = data.inputs(range(count))
+    started = time.perf_counter()
+    engine(inputs)
+    return (time.perf_counter() - started) / count
 
 
 def _portable(data: Samples) -> Samples:
