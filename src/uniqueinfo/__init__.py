@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from uniqueinfo.scoring.engine import LocalEngine as LocalEngine
     from uniqueinfo.scoring.network import score as score
     from uniqueinfo.scoring.stopping import stopping_curve as stopping_curve
+    from uniqueinfo.training import Auto as Auto
     from uniqueinfo.training import Converged as Converged
     from uniqueinfo.training import GradientDescent as GradientDescent
     from uniqueinfo.training import GradientFlow as GradientFlow

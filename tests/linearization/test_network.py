@@ -112,10 +112,11 @@ def test_rows_go_to_the_folder_that_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("memory", [SMALL, LARGE])
 def test_held_rows_are_computed_once(memory: int, scratch: Path) -> None:
+    tried = rows_of(memory=memory)
     with counted() as sizes:
-        rows = held(rows_of(memory=memory), None, show=False)
+        rows = held(tried, None, show=False)
         assert len(rows[slice(0, SAMPLES)]) == SAMPLES
-    assert sum(sizes) == 1 + 2 + SAMPLES  # the first three of a trial
+    assert sum(sizes) == SAMPLES
 
 
 def test_a_temporary_folder_goes_with_the_last_reference_to_its_rows(scratch: Path) -> None:

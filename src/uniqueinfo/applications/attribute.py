@@ -192,7 +192,7 @@ def _chosen(scores: Scores, outputs: Floats, output: object) -> tuple[int, float
             raise InputError(f"output: expected a number from 0 to {len(outputs) - 1}, got {output!r}")
         column = 0 if output is None else numbers.index(str(output))
         return column, 1.0, numbers[column], float(outputs[column])
-    each = one_per_class(outputs[None])[0]
+    each = one_per_class(outputs[None], logits=classes.logits)[0]
     if output is not None and str(output) not in classes.names:
         raise InputError(f"output: there is no class {output!r}; there are {', '.join(classes.names)}")
     number = int(each.argmax()) if output is None else classes.names.index(str(output))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
@@ -245,14 +246,17 @@ class _Task:
         return found if retrain is None else found | {"retrained": float(retrain(kept))}
 
     def quality(self, part: Subset) -> dict[str, float]:
-        """Accuracy (of classes) and ½‖f − y‖² on the test samples."""
+        """Accuracy (of classes) and loss on the test samples."""
         assert part.test is not None
         assert part.test.targets is not None
         outputs, targets = part.run.outputs(part.test), part.test.targets.flatten(1).cpu().numpy()
-        loss = {"loss": float(np.square(outputs - targets).sum(axis=1).mean() / 2)}
+        criterion = part.run.training.criterion
+        each = criterion.value(torch.from_numpy(outputs), torch.from_numpy(targets))
+        loss = {"loss": float(each.mean())}
         if not self.classes:
             return loss
-        return {"accuracy": float((class_numbers(outputs) == class_numbers(targets)).mean()), **loss}
+        predicted = class_numbers(outputs, logits=criterion.has_probabilities)
+        return {"accuracy": float((predicted == class_numbers(targets)).mean()), **loss}
 
     def draws(self, count: int, seed: int) -> Iterator[Subset]:
         """Trainings on samples picked at random."""

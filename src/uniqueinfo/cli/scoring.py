@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from uniqueinfo.cli.options import one_of
 from uniqueinfo.cli.training import choices, chosen
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.models.choice import kinds
+from uniqueinfo.training.loss_names import LOSSES, SQUARED
 
 if TYPE_CHECKING:
     from uniqueinfo.runs.models import ModelChoice
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from uniqueinfo.training import Training
 
     TrainingName = StrEnum
+    LossName = StrEnum
 else:
     TrainingName = one_of("TrainingName", choices())
+    LossName = one_of("LossName", LOSSES)
 
 _Column = str | None
 
@@ -144,17 +147,22 @@ class TrainingOptions:
             "with which it is descent.",
         ),
     ] = None
+    loss: Annotated[
+        LossName | None,
+        typer.Option(help="What training makes small; classifiers are mostly trained with cross-entropy. Else mse."),
+    ] = None
     lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None
     steps: Annotated[int | None, typer.Option(help="Steps (of flow: time, in steps).")] = None
     momentum: Annotated[float, typer.Option(help="Momentum of descent.")] = 0.0
     weight_decay: Annotated[float, typer.Option(help="Pull towards the weights at the start.")] = 0.0
 
-    def choice(self) -> Training | Literal["auto"]:
+    def choice(self) -> Training:
         """The algorithm, from its name and the options that differ from what they are by default."""
-        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "training"}
+        given = {name: getattr(self, name) for name in ("lr", "steps", "momentum", "weight_decay")}
         defaults = {field.name: field.default for field in fields(self)}
+        loss = SQUARED if self.loss is None else self.loss.value
         changed = {name: value for name, value in given.items() if value != defaults[name]}
-        return chosen(None if self.training is None else self.training.value, changed)
+        return chosen(None if self.training is None else self.training.value, changed, loss)
 
 
 @dataclass(frozen=True)

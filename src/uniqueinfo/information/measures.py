@@ -6,7 +6,8 @@ With δ = w − w₋ the change of the weights when a sample (or a group) leaves
     in the function                      F-SI = ½ (1/m) Σ_j ‖f_w(x_j) − f_w₋(x_j)‖² = ½ δᵀFδ,   F = J_valᵀJ_val / m
     signed value                         (1/m) Σ_j ½‖f_w₋(x_j) − y_j‖² − ½‖f_w(x_j) − y_j‖² = F-SI − δᵀ ∇L_val
 
-The value is what the validation loss gains when the sample leaves: positive for samples that help.
+The value is what the validation loss gains when the sample leaves: positive for samples that help. By another loss
+than squared error it is taken from the predictions themselves (see `judged`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from torch import Tensor
 
 from uniqueinfo.information.effects import Effects, strongest
+from uniqueinfo.information.judged import Judged
 from uniqueinfo.removal.changes import Changes, Delta
 from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.types import Floats
@@ -37,6 +39,8 @@ class Measures:
     """How the removed samples' own outputs moved, f_w − f_w₋: by size of the group, (groups, size, outputs)."""
     effects: Effects | None = None
     """The few validation samples that each removal moves most; where asked for."""
+    kl: Floats | None = None
+    """Mean KL of the validation predictions with and without the samples, in bits; of classifiers."""
 
     @property
     def information(self) -> Floats:
@@ -56,6 +60,8 @@ class Wanted:
     """Where effects are felt."""
     effects: int = 0
     """How many of the strongest effects to keep of each removal."""
+    judged: Judged | None = None
+    """For the value (and the KL) by another loss than squared error."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,9 @@ class Precision(Protocol):
 
 def measure(chunks: Iterable[Changes], removals: int, wanted: Wanted) -> Measures:
     """All measures in one pass over the removals, effects among them."""
-    target, precision = wanted.target, wanted.precision
-    weight, functional, value, smoothed, below = np.empty((5, removals))
+    target, precision, judged = wanted.target, wanted.precision, wanted.judged
+    weight, functional, value, kl, smoothed, below = np.empty((6, removals))
+    valued, divergent = target is not None and target.gradient is not None, False
     own: dict[int, Floats] = {}
     felt = None
     if wanted.effects and wanted.probe is not None:
@@ -113,8 +120,13 @@ def measure(chunks: Iterable[Changes], removals: int, wanted: Wanted) -> Measure
         weight[at] = _numpy(delta.square()) / 2
         if target is not None:
             functional[at] = _numpy(delta.quadratic(target.fisher)) / 2
-            if target.gradient is not None:
+            if judged is None and target.gradient is not None:
                 value[at] = functional[at] - _numpy(delta.inner(target.gradient))
+        if judged is not None:
+            gained, divergence = judged(delta.explicit())
+            valued, divergent = gained is not None, divergence is not None
+            value[at] = 0.0 if gained is None else _numpy(gained)
+            kl[at] = 0.0 if divergence is None else _numpy(divergence)
         if precision is not None:
             smoothed[at], below[at] = (_numpy(part) / 2 for part in precision.of(delta))
         if felt is not None and wanted.probe is not None:
@@ -128,10 +140,11 @@ def measure(chunks: Iterable[Changes], removals: int, wanted: Wanted) -> Measure
     return Measures(
         weight,
         functional if target is not None else None,
-        value if target is not None and target.gradient is not None else None,
+        value if valued else None,
         Smoothed(smoothed, below, precision.conditioning) if precision is not None else None,
         own,
-        felt,
+        effects=felt,
+        kl=kl if divergent else None,
     )
 
 

@@ -14,7 +14,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.removal import Removal
 from uniqueinfo.progress import showing
 from uniqueinfo.removal.groups import Groups
-from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.removal.trained import TrainedSystem, check_trainable
 from uniqueinfo.samples.checks import as_matrix
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.dual import Dual
@@ -195,9 +195,9 @@ class Linearization:
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""
-        training.check_stable(self.system.largest, self.samples)
-        self.system.check_reached(training.filter(self.samples))
-        return Trained(self.system, self.residual, self.samples, training, self)
+        check_trainable(self.system, training, self.samples)
+        training.criterion.check((self.initial + self.residual).flatten(1))
+        return Trained.of(self, training)
 
     def probe(self, rows: Any, targets: Any = None, initial: Any = None) -> Probe:
         """Look at other samples: rows like those trained on, and, if known, targets and initial outputs (m, k).
@@ -227,11 +227,26 @@ class Linearization:
         return Probe(self.system, found, start, aims.reshape(shape))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Trained(TrainedSystem):
     """A linearization after training by one algorithm; made by `Linearization.train`."""
 
     linearization: Linearization
+
+    @classmethod
+    def of(
+        cls, linearization: Linearization, training: Training, system: Eigensystem | None = None, **known: Any
+    ) -> Trained:
+        """By a training that was found to be stable; `system`: the linearization's, where it lies at hand."""
+        return cls(
+            system=linearization.system if system is None else system,
+            residual=linearization.residual,
+            initial=linearization.initial,
+            samples=linearization.samples,
+            training=training,
+            linearization=linearization,
+            **known,
+        )
 
     def outputs(self, probe: Probe | None = None) -> Floats:
         """Outputs after training: of the training samples (n, k), or of a probe's (m, k)."""

@@ -11,6 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.information.judged import Judged
 from uniqueinfo.information.measures import Conditioning, Measures, Smoothed, Wanted, measure
 from uniqueinfo.information.smoothing import Smoothing
 from uniqueinfo.progress import progress as bar
@@ -68,7 +69,11 @@ class Removal:
         """
         precision = smoothing.precision(self.run) if smoothing else None
         target = probe.target(self.run.coordinates) if probe else None
-        found = measure(self._shown(progress), len(self), Wanted(target, precision, probe, effects=effects))
+        judged = None
+        if probe is not None and self.run.learnt is not None:
+            judged = Judged.after(probe, self.run.coordinates, self.run.learnt.loss)
+        wanted = Wanted(target, precision, probe, effects=effects, judged=judged)
+        found = measure(self._shown(progress), len(self), wanted)
         if found.smoothed is not None:
             warn_of_floor(found.smoothed)
         return found
@@ -108,6 +113,12 @@ class Removal:
         found = self.measures(probe).value
         if found is None:
             raise InputError("the value of a sample needs the targets of the validation samples")
+        return found
+
+    def drift(self, probe: Probe) -> Floats:
+        """What ½‖f − y‖² on a probe with targets gains by each removal, whatever loss was trained with."""
+        found = measure(self.changes(), len(self), Wanted(probe.target(self.run.coordinates))).value
+        assert found is not None
         return found
 
     def outputs(self) -> list[Floats]:

@@ -70,7 +70,7 @@ class Selection:
         """
         assert part.probe is not None
         probe = part.probe.toward(self._outputs_of_all)
-        pool = _cheapest(part.run.leave_out().value(probe), strata, _POOL * leaving)
+        pool = _cheapest(part.run.leave_out().drift(probe), strata, _POOL * leaving)
         moves = np.empty((len(pool), probe.initial.numel()))
         for numbers, moved in part.run.leave_out([[i] for i in pool]).output_changes(probe):
             moves[numbers] = moved.reshape(len(numbers), -1)

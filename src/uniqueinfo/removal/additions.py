@@ -50,6 +50,8 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
     array([0.88888889])
     """
     system = run.system
+    if not run.training.criterion.is_quadratic:
+        raise InputError("samples are added in closed form under squared error alone: score with loss='mse' for this")
     filter = run.training.filter(run.samples + 1)
     if system.is_minimum_norm(filter):
         raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")

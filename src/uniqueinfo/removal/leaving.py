@@ -13,6 +13,7 @@ from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble, is_fa
 from uniqueinfo.removal.groups import Bucket, Groups
 from uniqueinfo.removal.solve import solve, solve_minimum_norm
 from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.training.rational import Rational, fit
 from uniqueinfo.types import Indices
@@ -29,7 +30,8 @@ class Removals:
 
     def __init__(self, run: TrainedSystem, groups: Groups, of: int | None = None) -> None:
         self.groups = groups
-        self._leaving = [Leaving(run, bucket, of or len(bucket.numbers)) for bucket in groups]
+        kind = Leaving if run.training.criterion.is_quadratic else Unlearning
+        self._leaving = [kind(run, bucket, of or len(bucket.numbers)) for bucket in groups]
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -37,7 +39,7 @@ class Removals:
     @property
     def fit_error(self) -> float:
         """The largest error of the rational fits used (0 where none was needed)."""
-        return max((leaving.rational.error for leaving in self._leaving if leaving.rational), default=0.0)
+        return max(leaving.fit_error for leaving in self._leaving)
 
     def changes(self) -> Iterator[Changes]:
         """What changes, chunk by chunk; groups come by size."""
@@ -69,22 +71,20 @@ class Leaving:
             if not self._system.is_minimum_norm(self._filter):
                 self.rational = _fit(self._filter, self._system.largest)
 
+    @property
+    def fit_error(self) -> float:
+        """Of the rational fit; 0 where none was needed."""
+        return 0.0 if self.rational is None else self.rational.error
+
     def changes(self) -> Iterator[Changes]:
         """The changes of this bucket, chunk by chunk."""
         members = self._bucket.members
         for part in slices(len(members), self._bytes_per_group()):
-            left = self._left(members[part])
+            left = left_of(self._system, members[part])
             rows = self._system.right(left)
             residual = self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
             delta = self._in_closed_form(left, rows, residual) if self._closed else self._by_training(rows, residual)
             yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, delta)
-
-    def _left(self, members: Indices) -> Tensor:
-        """E of every group, its samples' rows one after the other: (groups, rows, rank)."""
-        flat = members.reshape(-1)
-        run_of_samples = members.shape[1] == 1 and np.array_equal(flat, np.arange(flat[0], flat[0] + len(flat)))
-        left = self._system.left(slice(flat[0], flat[0] + len(flat)) if run_of_samples else flat)
-        return left.reshape(len(members), -1, self._system.rank)
 
     def _in_closed_form(self, left: Tensor, rows: Tensor, residual: Tensor) -> Delta:
         if self.rational is None:
@@ -124,3 +124,38 @@ class Leaving:
         if self.rational is not None and is_factored(rows, columns, self.rational.functions):
             return 8 * (rank * (2 + 2 * self.rational.functions) + small)  # no change is ever written out
         return 8 * (rank * (2 * rows + 2 * rows * columns + 2 * columns) + small)
+
+
+class Unlearning:
+    """How groups of one size leave a training by another loss than squared error."""
+
+    def __init__(self, run: TrainedSystem, bucket: Bucket, of: int) -> None:
+        assert run.learnt is not None
+        self._run, self._bucket, self._learnt = run, bucket, run.learnt
+
+    @property
+    def fit_error(self) -> float:
+        """The typical relative error of a change."""
+        return self._learnt.error
+
+    def changes(self) -> Iterator[Changes]:
+        """The changes of this bucket, chunk by chunk."""
+        run, members = self._run, self._bucket.members
+        leave = self._learnt.leaving(run.everyone)
+        for part in slices(len(members), self._bytes_per_group()):
+            rows = run.system.right(left_of(run.system, members[part]))
+            delta = run.space.coordinates(leave(run.block(members[part])))
+            yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, Explicit(delta))
+
+    def _bytes_per_group(self) -> int:
+        rows, size = self._bucket.size * self._run.residual[0].numel(), self._run.space.size
+        held = 4 * (self._learnt.points + 1) if self._learnt.passes > 1 else 4
+        return 8 * (size * (3 * rows + held) + 64 * rows * (rows + 1))
+
+
+def left_of(system: Eigensystem, members: Indices) -> Tensor:
+    """E of every group, its samples' rows one after the other: (groups, rows, rank)."""
+    flat = members.reshape(-1)
+    run_of_samples = members.shape[1] == 1 and np.array_equal(flat, np.arange(flat[0], flat[0] + len(flat)))
+    left = system.left(slice(flat[0], flat[0] + len(flat)) if run_of_samples else flat)
+    return left.reshape(len(members), -1, system.rank)

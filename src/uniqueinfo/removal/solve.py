@@ -60,7 +60,7 @@ def by_pole(system: Eigensystem, poles: Complexes, left: Tensor, residual: Tenso
     drive = torch.einsum("rc,rq->rcq", system.left_moment, halves).flatten(1)
     fitted = (left @ drive).reshape(blocks, rows, columns, 2, len(poles))
     b = system.identity * residual[..., None] + sign * torch.complex(fitted[..., 0, :], fitted[..., 1, :])
-    A = sign * _quadratic(left, halves)
+    A = sign * quadratic(left, halves)
     if system.identity:
         A.diagonal(dim1=1, dim2=2).add_(system.identity)
     y = _solve(A, b)
@@ -98,7 +98,7 @@ def solve_minimum_norm(system: Eigensystem, left: Tensor, residual: Tensor) -> S
     return Solution(y[..., None], inverse[None])
 
 
-def _quadratic(left: Tensor, functions: Tensor) -> Tensor:
+def quadratic(left: Tensor, functions: Tensor) -> Tensor:
     """E diag(f) Eᵀ of every block for every function f, complex from its two halves: (blocks, rows, rows, poles)."""
     blocks, rows, _ = left.shape
     poles = functions.shape[1] // 2

@@ -2,39 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from torch import Tensor
 
+from uniqueinfo.removal.following import Block, Everyone, Some
+from uniqueinfo.removal.learning import Learnt, learn, looked_at
+from uniqueinfo.removal.space import Space
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Probe
-from uniqueinfo.spectrum.rows import Rows
+from uniqueinfo.spectrum.rows import Rows, slices
 from uniqueinfo.training import Filter, Training
+from uniqueinfo.types import Indices
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TrainedSystem:
     """All samples trained together; those that `system` and `residual` speak of may be all of them, or some."""
 
     system: Eigensystem
     residual: Tensor
     """Targets − initial outputs of the samples looked at, (samples, per_sample, columns)."""
+    initial: Tensor
+    """Outputs of these before training, of the same shape."""
     samples: int
     """How many were trained on."""
     training: Training
+    known: Learnt | None = None
+    """What was learnt by another loss than squared error, where that was found out before."""
+    others: Everyone | None = None
+    """Goes through all training samples, where those looked at are only some."""
+    first: int = 0
+    """The number of the first of those looked at."""
 
     @cached_property
     def coordinates(self) -> Tensor:
         """Uᵀ(w − w0) after the training, (rank, columns)."""
+        if self.learnt is not None:
+            return self.space.coordinates(self.learnt.end).T
         return self.coordinates_under(self.training.filter(self.samples))
 
     def coordinates_under(self, filter: Filter) -> Tensor:
-        """Uᵀ(w − w0) = φ(s) ∘ Zᵀr under a filter, (rank, columns)."""
+        """Uᵀ(w − w0) = φ(s) ∘ Zᵀr under a filter of squared error, (rank, columns)."""
         return self.system.apply(filter)[:, None] * self.system.moment
+
+    @cached_property
+    def learnt(self) -> Learnt | None:
+        """Under another loss than squared error."""
+        if self.training.criterion.is_quadratic:
+            return None
+        if self.known is not None:
+            return self.known
+        sums = LocalSums(self)
+        return learn(sums, self.training, self.block(looked_at(self.samples)), self.everyone, self.residual[0].numel())
+
+    @cached_property
+    def space(self) -> Space:
+        """The weights in which another loss is followed."""
+        return Space(self.system, self.residual.shape[2])
+
+    def block(self, members: Indices) -> Block:
+        """Samples that leave together, (removals, size)."""
+        flat = members.reshape(-1)
+        initial = self.initial[flat].flatten(1)
+        return Block(members + self.first, self.space.rows(flat), initial, initial + self.residual[flat].flatten(1))
+
+    @property
+    def everyone(self) -> Everyone:
+        """All training samples, some at a time."""
+        return self._all if self.others is None else self.others
+
+    def _all(self) -> Iterator[Some]:
+        for part in slices(self.samples, 8 * self.space.size * self.residual.shape[1]):
+            yield self.some(part)
+
+    def some(self, part: slice) -> Some:
+        """Some of the training samples."""
+        initial = self.initial[part].flatten(1)
+        return Some(part, self.space.rows(part), initial, initial + self.residual[part].flatten(1))
 
     def probe(self, rows: Any) -> Probe:
         """Other samples to look at, by their rows (m, per_sample, width)."""
         found = Rows.given("validation rows", rows, ("samples", "outputs", "parameters"), self.residual.device)
         return Probe(self.system, found, self.residual.new_zeros(found.samples, *self.residual.shape[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSums:
+    """Sums over the samples of a system that lie here."""
+
+    run: TrainedSystem
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.run.space.size
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return self.run.samples
+
+    def gradient(self, weights: Tensor) -> Tensor:
+        """Σ Jᵀg."""
+        loss = self.run.training.criterion
+        total = self.run.residual.new_zeros(self.size)
+        for some in self.run.everyone():
+            total += some.gradient(loss, weights.to(total.device))
+        return total
+
+    def curvature(self, start: Tensor, end: Tensor) -> Tensor:
+        """Σ JᵀAJ."""
+        loss = self.run.training.criterion
+        total = self.run.residual.new_zeros(self.size, self.size)
+        for some in self.run.everyone():
+            total += some.curvature(loss, (start, end))
+        return total
+
+
+def check_trainable(system: Eigensystem, training: Training, samples: int) -> None:
+    """Refuse a rate at which squared error diverges, and what a sketch cannot tell; others are watched as they go."""
+    if training.criterion.is_quadratic:
+        training.check_stable(system.largest, samples)
+        system.check_reached(training.filter(samples))

@@ -18,6 +18,7 @@ from uniqueinfo.memory import as_text
 from uniqueinfo.runs.prepared import Prepared
 from uniqueinfo.samples.samples import as_samples
 from uniqueinfo.spectrum.choice import Choice
+from uniqueinfo.training import Auto
 
 _POLES = 20  # of one filter, real and imaginary
 _TIMES = 29  # stopping times that "auto" looks at
@@ -75,7 +76,7 @@ def plan(prepared: Prepared) -> Plan:
     n, k = train.samples, train.per_sample * train.columns
     flops: float = 2 * rows * width * side + 10 * side**3 + 2 * (rows + others) * width * side + 2 * n * rank**2
     flops += _sketching(choice, rows, others, width)
-    filters = _TIMES if problem.training == "auto" else 1
+    filters = _TIMES if isinstance(problem.training, Auto) else 1
     flops += 2 * filters * _POLES * rows * rank * (train.per_sample + k)
     kept = 0 if train.head else 4 * (rows + others) * (width if train.width else side)
     return Plan(

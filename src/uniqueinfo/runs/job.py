@@ -10,7 +10,7 @@ from typing import Any, Literal
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.runs.readers import Data, Reading, hold_out, read
 from uniqueinfo.runs.readers.labels import check_known
-from uniqueinfo.training import Training
+from uniqueinfo.training import Auto, Training
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Job:
     model: ModelChoice
     val: Path | None = None
     reading: Reading = field(default_factory=Reading)
-    training: Training | Literal["auto"] = "auto"
+    training: Training = field(default_factory=Auto)
     projection: int | Literal["auto"] | None = "auto"
     """Columns kept of each parameter; None keeps all, "auto" while that is cheap."""
     holdout: float = 0.2
@@ -56,7 +56,7 @@ class Job:
         return {
             "reading": asdict(self.reading),
             "model": model | ({"centred": True} if self.model.centred else {}),
-            "training": self.training.settings() if isinstance(self.training, Training) else self.training,
+            "training": self.training.settings(),
             "projection": self.projection,
             "sketch": self.sketch,
             "memory": self.memory if self.projection == "auto" else None,  # the choice may hang on it
@@ -68,13 +68,12 @@ class Job:
     def from_record(cls, record: Mapping[str, Any]) -> Job:
         """The job of a run.json, as far as reading its data goes."""
         settings, paths = record["settings"], record["paths"]
-        training = settings["training"]
         return cls(
             Path(paths["train"]),
             ModelChoice("linear"),
             paths["val"] and Path(paths["val"]),
             reading=Reading(**{**settings["reading"], "extra": tuple(settings["reading"]["extra"])}),
-            training="auto" if training == "auto" else Training.from_settings(training),
+            training=Training.from_settings(settings["training"]),
             projection=settings["projection"],
             holdout=settings["holdout"] or 0.2,
             seed=settings["seed"],

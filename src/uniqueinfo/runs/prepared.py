@@ -125,7 +125,9 @@ class Prepared:
             labels = self.val.labels
             if labels is not None and self.train.labels is not None:
                 labels = labels.astype(self.train.labels.dtype)
-            sources = GivenFeatures(X, self.train.labels, X_val, labels).sources("balanced", self.job.device)
+            sources = GivenFeatures(X, self.train.labels, X_val, labels).sources(
+                "balanced", self.job.device, self.job.training.loss
+            )
             problem = feature_problem(sources, self.job.training, execution)
         else:
             network = Network(self.network(), *self.samples(), projection=self._projection)

@@ -1,17 +1,19 @@
 """Leave-one-out outputs read as classes: what the network trained without a sample says about it.
 
 Trained with squared error towards 0 and 1, outputs estimate the probabilities of the classes, so the nearest point of
-the simplex is read as probabilities, and the margin stays on the outputs' own scale.
+the simplex is read as probabilities; trained with cross-entropy, they are logits, and probabilities are their softmax.
+The margin stays on the outputs' own scale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from uniqueinfo.types import Floats, Indices, Labels
 
@@ -76,6 +78,8 @@ class Predictions:
     predicted: NDArray[np.intp]
     probability: Floats
     """Of every class, (n, classes)."""
+    logits: bool = field(default=False, kw_only=True)
+    """Whether outputs are logits, as after training with cross-entropy."""
     margin: Floats
     """Output of the given class minus the largest other one: negative where the rest of the data contradicts it."""
 
@@ -104,7 +108,8 @@ class Predictions:
         """
         if scores.labels is None or scores.labels.dtype.kind == "f" or not _is_one_hot(scores.targets):
             return None
-        outputs, given = one_per_class(scores.loo_outputs), class_numbers(scores.targets)
+        logits = are_logits(scores.settings)
+        outputs, given = one_per_class(scores.loo_outputs, logits=logits), class_numbers(scores.targets)
         own = np.take_along_axis(outputs, given[:, None], axis=1)[:, 0]
         others = outputs.copy()
         np.put_along_axis(others, given[:, None], -np.inf, axis=1)
@@ -113,7 +118,8 @@ class Predictions:
             names,
             given,
             outputs.argmax(axis=1),
-            probability=on_simplex(outputs),
+            probability=softmax(outputs, axis=1) if logits else on_simplex(outputs),
+            logits=logits,
             margin=own - others.max(axis=1),
         )
 
@@ -133,18 +139,30 @@ def on_simplex(points: Floats) -> Floats:
     return found
 
 
-def one_per_class(outputs: Floats) -> Floats:
-    """Outputs (n, classes); two classes that share one output f count as two: 1 − f and f."""
-    return np.column_stack([1 - outputs, outputs]) if outputs.shape[1] == 1 else outputs
+def are_logits(settings: Mapping[str, Any]) -> bool:
+    """Whether outputs of scores with these settings are logits of classes.
+
+    >>> are_logits({"training": {"algorithm": "Converged", "loss": "cross-entropy"}}), are_logits({})
+    (True, False)
+    """
+    training = settings.get("training")
+    return isinstance(training, Mapping) and training.get("loss") == "cross-entropy"
 
 
-def class_numbers(outputs: Floats) -> Indices:
+def one_per_class(outputs: Floats, *, logits: bool = False) -> Floats:
+    """Outputs (n, classes); two classes that share one output f count as two: 1 − f and f, or logits 0 and f."""
+    if outputs.shape[1] > 1:
+        return outputs
+    return np.column_stack([np.zeros_like(outputs) if logits else 1 - outputs, outputs])
+
+
+def class_numbers(outputs: Floats, *, logits: bool = False) -> Indices:
     """The class that each row of outputs, or of targets, says.
 
     >>> class_numbers(np.array([[0.2], [0.7]])), class_numbers(np.array([[0.1, 0.0, 0.8]]))
     (array([0, 1]), array([2]))
     """
-    found: Indices = one_per_class(outputs).argmax(axis=1)
+    found: Indices = one_per_class(outputs, logits=logits).argmax(axis=1)
     return found
 
 

@@ -75,6 +75,10 @@ class StoredScores(Scores):
         column = self._frame(["label"])["label"]
         return np.stack(column.to_list()) if isinstance(column.iloc[0], np.ndarray) else column.to_numpy()
 
+    def _loo_losses(self, _: str) -> Floats | None:
+        """As they were stored."""
+        return self._column("loo_loss")
+
     def _ids(self, _: str) -> NDArray[Any]:
         """Counted ones too."""
         return self._frame(["id"])["id"].to_numpy()
@@ -104,6 +108,7 @@ class StoredScores(Scores):
 _READ: Mapping[str, Callable[[StoredScores, str], Any]] = {
     **dict.fromkeys((*MEASURES, "loo_loss"), StoredScores._column),
     **dict.fromkeys(MATRICES, StoredScores._matrix),
+    "loo_losses": StoredScores._loo_losses,
     "labels": StoredScores._labels,
     "ids": StoredScores._ids,
     "columns": StoredScores._own,

@@ -29,7 +29,7 @@ from uniqueinfo.types import Floats, Labels
 
 MATRICES = ("loo_outputs", "outputs", "targets")
 EFFECTS = {"validation": "effects_validation", "output": "effects_output", "change": "effects_change"}
-MEASURES = ("functional", "weight", "smoothed", "value")
+MEASURES = ("functional", "kl", "weight", "smoothed", "value")
 ERRORS = {f"{name}_error": name for name in ("functional", "weight", "value", "loo_outputs")}
 RESERVED = frozenset({"id", "label", *MEASURES, "loo_loss", *MATRICES, *EFFECTS.values(), *ERRORS})
 """Names the user's own columns cannot have."""
@@ -48,6 +48,8 @@ class Scores:
     """F-SI, (1/2m) Σ_j ‖f_w(x_j) − f_w₋ᵢ(x_j)‖²: what the function loses; needs validation inputs."""
     value: Floats | None
     """What the validation loss gains when the sample leaves (positive: it helps); needs validation labels."""
+    kl: Floats | None
+    """(1/m) Σ_j KL of the predicted classes with and without the sample, in bits; of a classifier by cross-entropy."""
     smoothed: Floats | None
     """SI with the smoothing named in the settings, ½(w − w₋ᵢ)ᵀΣ⁻¹(w − w₋ᵢ)."""
     loo_outputs: Floats
@@ -56,6 +58,8 @@ class Scores:
     """Each sample's output after training with all, (n, outputs)."""
     targets: Floats
     """What the outputs were trained towards, (n, outputs)."""
+    loo_losses: Floats | None
+    """Of each sample after training without it, by another loss than squared error."""
     labels: Labels
     """The user's labels, if there are any."""
     ids: NDArray[Any] | None
@@ -88,7 +92,9 @@ class Scores:
 
     @cached_property
     def loo_loss(self) -> Floats:
-        """½‖f₋ᵢ(xᵢ) − yᵢ‖²: how wrong the network is about a sample it has not seen."""
+        """How wrong the network is about a sample it has not seen: ½‖f₋ᵢ(xᵢ) − yᵢ‖², or by the training's own loss."""
+        if self.loo_losses is not None:
+            return self.loo_losses
         found: Floats = np.square(self.loo_outputs - self.targets).sum(axis=1) / 2
         return found
 
@@ -187,7 +193,9 @@ class HeldScores(Scores):
     targets: Floats
     functional: Floats | None = None
     value: Floats | None = None
+    kl: Floats | None = None
     smoothed: Floats | None = None
+    loo_losses: Floats | None = None
     labels: Labels = None
     ids: NDArray[Any] | None = None
     columns: pd.DataFrame | None = None

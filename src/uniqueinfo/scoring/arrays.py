@@ -25,7 +25,7 @@ from uniqueinfo.scoring.sources import FeatureSource, LinearizedSource
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Probe
-from uniqueinfo.training import Training
+from uniqueinfo.training import Training, as_training
 
 Columns = pd.DataFrame | dict[str, Any] | None
 
@@ -67,7 +67,7 @@ def score_jacobian(
     problem = Problem(
         sources=sources,
         choice=choice,
-        training=training,
+        training=as_training(training),
         face=partial(_face, choice),
         smoothing=smoothing,
         effects=effects,
@@ -113,7 +113,7 @@ def score_features(
     2
     """
     execution = Execution.of("score_features", where)
-    sources = GivenFeatures(X, y, X_val, y_val, classes).sources(head, execution.device)
+    sources = GivenFeatures(X, y, X_val, y_val, classes).sources(head, execution.device, as_training(training).loss)
     problem = replace(
         feature_problem(sources, training, execution),
         smoothing=smoothing,
@@ -131,7 +131,7 @@ def feature_problem(sources: Sources, training: Training | Literal["auto"], exec
     return Problem(
         sources=sources,
         choice=choice,
-        training=training,
+        training=as_training(training),
         face=partial(_face, choice),
         settings={"classes": None if classes is None else classes.tolist()},
     )
@@ -160,7 +160,7 @@ def score_linearization(
     problem = Problem(
         sources=sources,
         choice=linearization.choice,
-        training=training,
+        training=as_training(training),
         face=lambda _, __: linearization,
         smoothing=smoothing,
         effects=effects,

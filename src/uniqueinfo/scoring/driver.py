@@ -13,17 +13,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.measures import Precision
 from uniqueinfo.information.uncertainty import Uncertainty
 from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.removal import warn_of_floor_share
+from uniqueinfo.linearization.source import Chunk
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
-from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.removal.learning import LossCurve
+from uniqueinfo.removal.stopping import StoppingCurve
+from uniqueinfo.removal.trained import TrainedSystem, check_trainable
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.table import Scores, versions
 from uniqueinfo.scoring.cut import partition, slices
@@ -31,6 +32,7 @@ from uniqueinfo.scoring.engine import Engine, LocalEngine, Session
 from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
 from uniqueinfo.scoring.identity import identity_of, mark_of
+from uniqueinfo.scoring.learning import Learning
 from uniqueinfo.scoring.origins import origin_of, reopened
 from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
 from uniqueinfo.scoring.pieces import Name, Piece, Sources, groups, shown, sizes
@@ -45,7 +47,7 @@ from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums, tree
 from uniqueinfo.store.folder import OwnedFolder
-from uniqueinfo.training import Training
+from uniqueinfo.training import Auto, Training
 
 
 def score_problem(problem: Problem, execution: Execution, run: RunFolder | None = None) -> Scores:
@@ -141,11 +143,12 @@ class _Driver:
         self.samples = train.samples
         self.system = self._system()
         self.training, self._about = self._training()
+        self.learnt = self._learning.learnt(self.training)
 
     def solver(self, *, written: bool) -> Solver:
         """All that the scores of a partition need."""
         problem, system = self.problem, self.system
-        run = TrainedSystem(system, self._some_residual(), self.samples, self.training)
+        run = self._run()
         probe = None if isinstance(system, Primal) else self._probe()
         target = self._target(run, probe)
         return Solver(
@@ -157,7 +160,9 @@ class _Driver:
             uncertainty=self._uncertainty(run, probe),
             factor=problem.factor,
             effects=problem.effects,
-            probe=probe if problem.effects else None,
+            probe=probe if problem.effects or self.learnt is not None else None,
+            learnt=self.learnt,
+            partition=self._cut["train"],
             written=written,
         )
 
@@ -177,7 +182,7 @@ class _Driver:
 
     def origin(self) -> Callable[[], Origin]:
         """How to come back to what was measured."""
-        return partial(origin_of, self.problem, self.sources, self.system, self.training)
+        return partial(origin_of, self.problem, self.sources, self.system, self.training, self.learnt)
 
     def settings(self, solver: Solver, below_floor: float) -> dict[str, Any]:
         """How the scores were computed."""
@@ -194,7 +199,8 @@ class _Driver:
             "validation_samples": None if val is None else val.samples,
             "largest_eigenvalue": self.system.largest,
             "partition": self._cut["train"],
-            "fit_error": solver.fit_error(self._some_residual()),
+            "fit_error": solver.fit_error(self._one_sample()),
+            "learnt": None if self.learnt is None else self.learnt.settings(),
             "versions": versions(),
             **problem.settings,
         }
@@ -256,16 +262,23 @@ class _Driver:
     def _training(self) -> tuple[Training, dict[str, Any]]:
         """The training, and the settings that tell about it."""
         asked = self.problem.training
-        if isinstance(asked, Training):
-            asked.check_stable(self.system.largest, self.samples)
-            self.system.check_reached(asked.filter(self.samples))
+        if not isinstance(asked, Auto):
+            check_trainable(self.system, asked, self.samples)
             return asked, {"training": asked.settings(), "stopping": None}
         about = self.work.training
         if about is None:
-            curve = curve_over(self.session, self.sources, self.system)
+            curve: StoppingCurve | LossCurve = (
+                curve_over(self.session, self.sources, self.system)
+                if asked.criterion.is_quadratic
+                else self._learning.curve(asked)
+            )
             about = {"training": curve.best.settings(), "stopping": curve.settings()}
             self.work.keep_training(about)
         return Training.from_settings(about["training"]), about
+
+    @property
+    def _learning(self) -> Learning:
+        return Learning(self.session, self.sources, self.system, self._cut["train"])
 
     def _target(self, run: TrainedSystem, probe: Probe | None) -> Target | None:
         val = self.sources.val
@@ -279,7 +292,7 @@ class _Driver:
             return val.probe(system).target(run.coordinates)
         sums = self._sums("val")
         fisher, pull = system.metric_of(sums)
-        if sums.moment.shape[1] == 0:
+        if sums.moment.shape[1] == 0 or self.learnt is not None:
             return Target(fisher, None)
         return Target(fisher, fisher.apply(run.coordinates.T) - pull.T)
 
@@ -290,14 +303,15 @@ class _Driver:
         if self.problem.smoothing is None:
             return None
         linearization = self.problem.face(self.sources, self.system)
-        run = Trained(self.system, linearization.residual, self.samples, self.training, linearization)
+        run = Trained.of(linearization, self.training, self.system, known=self.learnt)
         return self.problem.smoothing.precision(run)
 
     def _uncertainty(self, run: TrainedSystem, probe: Probe | None) -> Uncertainty | None:
         if not isinstance(self.system, Sketched):
             return None
         train = self.sources.train
-        return Uncertainty.of(replace(run, residual=train.read(slice(0, train.samples), rows=False).residual), probe)
+        found = train.read(slice(0, train.samples), rows=False)
+        return Uncertainty.of(replace(run, residual=found.residual, initial=found.initial), probe)
 
     def _smoothing(self, precision: Precision | None, below_floor: float) -> dict[str, Any] | None:
         if self.problem.smoothing is None or precision is None:
@@ -306,6 +320,17 @@ class _Driver:
         warn_of_floor_share(precision.conditioning, below_floor)
         return self.problem.smoothing.settings() | inverted | {"share_below_floor": below_floor}
 
-    def _some_residual(self) -> Tensor:
-        """That of one sample: enough for what looks at its shape alone."""
-        return self.sources.train.read(slice(0, 1), rows=False).residual
+    def _run(self) -> TrainedSystem:
+        one = self._one_sample()
+        return TrainedSystem(
+            system=self.system,
+            residual=one.residual,
+            initial=one.initial,
+            samples=self.samples,
+            training=self.training,
+            known=self.learnt,
+        )
+
+    def _one_sample(self) -> Chunk:
+        """Enough for what looks at shapes alone."""
+        return self.sources.train.read(slice(0, 1), rows=False)

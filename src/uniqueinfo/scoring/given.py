@@ -22,6 +22,7 @@ from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_le
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
 from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.training.loss_names import SQUARED, LossFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +35,14 @@ class GivenFeatures:
     y_val: Any = None
     classes: Iterable[Any] | None = None
 
-    def sources(self, head: Head, device: torch.device | str | None) -> Sources:
-        """With Parquet, `y` may name the column of the labels in the same files."""
+    def sources(self, head: Head, device: torch.device | str | None, loss: str | LossFunction = SQUARED) -> Sources:
+        """`loss`: what training makes small, which says where a head starts.
+
+        With Parquet, `y` may name the column of the labels in the same files.
+        """
         check_head(head)
         if isinstance(self.X, pd.DataFrame):
-            return self._numbers(self.X).sources(head, device)
+            return self._numbers(self.X).sources(head, device, loss)
         column = self.y if is_parquet(self.X) and isinstance(self.y, str) and not Path(self.y).exists() else None
         features, labels = _features("X", self.X, "y", self.y, column)
         if labels is None:
@@ -47,7 +51,7 @@ class GivenFeatures:
         outputs = encoding.outputs(tuple(labels.shape))
         common: dict[str, Any] = {
             "encoding": encoding,
-            "start": np.zeros(outputs) if head == "paper" else balanced_start(encoding, labels, outputs),
+            "start": np.zeros(outputs) if head == "paper" else balanced_start(encoding, labels, outputs, loss),
             "intercept": 0.0 if head == "paper" else typical_length(features),
             "place": None if device is None else torch.device(device),
         }

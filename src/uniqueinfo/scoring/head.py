@@ -17,6 +17,7 @@ import numpy as np
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.targets import Encoding
 from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.training.loss_names import SQUARED, LossFunction
 from uniqueinfo.types import Floats
 
 Head = Literal["balanced", "paper"]
@@ -30,19 +31,24 @@ def check_head(head: str) -> None:
         raise InputError(f'head: expected "balanced" or "paper", got {head!r}')
 
 
-def balanced_start(encoding: Encoding, labels: Any, outputs: int) -> Floats:
+def balanced_start(encoding: Encoding, labels: Any, outputs: int, loss: str | LossFunction = SQUARED) -> Floats:
     """Outputs before training, (outputs,).
 
     >>> balanced_start(Encoding(np.array(["cat", "dog"])), np.array(["dog"]), 1)
     array([0.5])
     >>> balanced_start(Encoding(None), np.array([1.0, 3.0]), 1)
     array([2.])
+    >>> balanced_start(Encoding(np.array(["cat", "dog"])), np.array(["dog"]), 1, "cross-entropy")
+    array([0.])
     """
+    if encoding.classes is not None and loss == "cross-entropy":
+        return np.zeros(outputs)  # logits of equal chances
     if encoding.classes is not None:
         return np.full(outputs, 0.5 if outputs == 1 else 1 / outputs)
     parts = [np.asarray(labels[part], dtype=np.float64) for part in slices(len(labels), 8 * outputs)]
     total: Floats = np.sum([part.reshape(len(part), -1).sum(axis=0) for part in parts], axis=0)
-    return total / len(labels)
+    mean = total / len(labels)
+    return np.log(np.maximum(mean, np.finfo(float).tiny)) if loss == "poisson" else mean  # logarithms of rates
 
 
 def typical_length(features: Any) -> float:

@@ -12,7 +12,6 @@ from uniqueinfo.scoring.engine import Here, Session
 from uniqueinfo.scoring.pieces import Piece, Sources, digest_of, shown, sizes
 from uniqueinfo.scoring.problem import Problem
 from uniqueinfo.spectrum.rows import slices
-from uniqueinfo.training import Training
 
 
 def mark_of(problem: Problem, sources: Sources) -> str:
@@ -22,9 +21,8 @@ def mark_of(problem: Problem, sources: Sources) -> str:
 
 def identity_of(problem: Problem, session: Session) -> dict[str, Any]:
     """What makes this run another than others: looks at every sample once."""
-    training = "auto" if not isinstance(problem.training, Training) else problem.training.settings()
     found: dict[str, Any] = {
-        "training": training,
+        "training": problem.training.settings(),
         "form": [problem.choice.form, problem.choice.side],
         "smoothing": None if problem.smoothing is None else problem.smoothing.settings(),
         "effects": problem.effects,

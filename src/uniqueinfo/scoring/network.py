@@ -35,7 +35,7 @@ from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
-from uniqueinfo.training import Training
+from uniqueinfo.training import Training, as_training
 
 _WORTH_TELLING = 10.0  # seconds that rows take from which on it is said whether they are kept
 
@@ -139,7 +139,7 @@ class _Ways:
         return Problem(
             sources=Sources(train, val),
             choice=choose(self.look.outputs * len(self.train), None),
-            training=training,
+            training=as_training(training),
             face=self._kernel_face,
             settings=self._settings(),
             factor=self._factor(),
@@ -153,7 +153,7 @@ class _Ways:
         return Problem(
             sources=Sources(source, val),
             choice=self._choice(source),
-            training=training,
+            training=as_training(training),
             face=self._row_face,
             settings=self._settings(),
             factor=self._factor(),

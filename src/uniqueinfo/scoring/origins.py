@@ -6,16 +6,19 @@ from pathlib import Path
 
 from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.removal.learning import Learnt
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import Training
 
 
-def origin_of(problem: Problem, sources: Sources, system: Eigensystem, training: Training) -> Origin:
+def origin_of(
+    problem: Problem, sources: Sources, system: Eigensystem, training: Training, learnt: Learnt | None
+) -> Origin:
     """What was just measured: eigenvectors are not computed again."""
     linearization = problem.face(sources, system)
-    run = Trained(system, linearization.residual, linearization.samples, training, linearization)
+    run = Trained.of(linearization, training, system, known=learnt)
     return Origin(run, None if sources.val is None else sources.val.probe(system))
 
 

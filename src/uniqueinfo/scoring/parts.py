@@ -9,23 +9,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.information.effects import Effects
+from uniqueinfo.information.judged import Judged
 from uniqueinfo.information.measures import Measures, Precision, Wanted, measure
 from uniqueinfo.information.uncertainty import Uncertainty
-from uniqueinfo.linearization.source import Chunk, Source
+from uniqueinfo.linearization.source import Chunk
 from uniqueinfo.removal.groups import Groups
+from uniqueinfo.removal.learning import Learnt
 from uniqueinfo.removal.leaving import Removals
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.scores.table import HeldScores
+from uniqueinfo.scoring.learning import Looked, everyone_of
 from uniqueinfo.scoring.pieces import Piece, Sources
 from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
 from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.training import Training
+from uniqueinfo.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +47,11 @@ class Solver:
     factor: float
     effects: int
     probe: Probe | None = None
-    """Where effects are felt, for forms that are worked on in this process; else the validation source is read."""
+    """The validation samples, for forms that are worked on in this process; else their source is read."""
+    learnt: Learnt | None = None
+    """By another loss than squared error."""
+    partition: int = 1
+    """Samples read at a time where a removal goes through all of them."""
     written: bool = False
     """Whether a partition comes back as a file."""
 
@@ -56,20 +65,34 @@ class Solver:
         chunk = sources.train.read(piece.index, rows=isinstance(self.system, FromRows))
         rows = None if chunk.rows is None else Rows(chunk.rows, chunk.rows.device)
         system = self.system.over(piece.index, rows)
-        run = TrainedSystem(system, chunk.residual, self.samples, self.training)
+        run = TrainedSystem(
+            system=system,
+            residual=chunk.residual,
+            initial=chunk.initial,
+            samples=self.samples,
+            training=self.training,
+            known=self.learnt,
+            others=everyone_of(sources, Looked.by(self.system), self.partition),
+            first=piece.first,
+        )
         removals = Removals(run, Groups.each(len(piece)), of=self.samples)
         probe = self._felt(sources, system, chunk)
-        found = measure(
-            removals.changes(), len(removals), Wanted(self.target, self.precision, probe, effects=self.effects)
-        )
+        judged = None
+        if self.learnt is not None and probe is not None:
+            judged = Judged.after(probe, run.coordinates, self.learnt.loss)
+        wanted = Wanted(self.target, self.precision, probe, effects=self.effects, judged=judged)
+        found = measure(removals.changes(), len(removals), wanted)
         outputs = (chunk.initial + system.fitted(run.coordinates)).flatten(1).cpu().numpy()
+        alone = outputs - found.own[1][:, 0]
         assert chunk.targets is not None
         return HeldScores(
             weight=found.weight * self.factor,
             functional=_times(self.factor, found.functional),
             value=_times(self.factor, found.value),
+            kl=_times(self.factor, found.kl),
             smoothed=None if found.smoothed is None else found.smoothed.information,
-            loo_outputs=outputs - found.own[1][:, 0],
+            loo_outputs=alone,
+            loo_losses=self._losses(alone, chunk),
             outputs=outputs,
             targets=chunk.targets.flatten(1).cpu().numpy(),
             labels=chunk.labels if piece.labels is None else piece.labels,
@@ -80,18 +103,35 @@ class Solver:
             settings={"below_floor": 0.0 if found.smoothed is None else float(found.smoothed.below_floor.sum())},
         )
 
-    def fit_error(self, residual: Tensor) -> float:
-        """Of the rational fit of the filter without a sample; `residual` is that of any sample."""
-        run = TrainedSystem(self.system, residual[:1], self.samples, self.training)
+    def _losses(self, outputs: Floats, chunk: Chunk) -> Floats | None:
+        """Of outputs without each sample, by another loss than squared error."""
+        if self.learnt is None or chunk.targets is None:
+            return None
+        targets = chunk.targets.flatten(1)
+        found: Floats = self.learnt.loss.value(torch.from_numpy(outputs).to(targets), targets).cpu().numpy()
+        return found
+
+    def fit_error(self, one: Chunk) -> float:
+        """Of the rational fit of the filter without a sample; `one` is any sample."""
+        run = TrainedSystem(
+            system=self.system,
+            residual=one.residual,
+            initial=one.initial,
+            samples=self.samples,
+            training=self.training,
+            known=self.learnt,
+        )
         return Removals(run, Groups.each(1), of=self.samples).fit_error
 
     def _felt(self, sources: Sources, system: Eigensystem, chunk: Chunk) -> Probe | None:
-        if not self.effects or self.probe is not None:
+        if self.probe is not None or sources.val is None:
             return self.probe
-        val: Source | None = sources.val
-        assert val is not None
-        start = chunk.initial.new_zeros(()).expand(val.samples, *chunk.initial.shape[1:])
-        return Probe(system, val.rows(), start)
+        if self.learnt is not None:
+            return sources.val.probe(system)
+        if not self.effects:
+            return None
+        start = chunk.initial.new_zeros(()).expand(sources.val.samples, *chunk.initial.shape[1:])
+        return Probe(system, sources.val.rows(), start)
 
     def _errors(self, found: Measures, system: Eigensystem) -> dict[str, Any] | None:
         if self.uncertainty is None or not isinstance(system, Sketched):
@@ -141,7 +181,19 @@ def joined(parts: Sequence[HeldScores], settings: Mapping[str, Any]) -> HeldScor
     columns = [part.columns for part in parts if part.columns is not None]
     effects = [part.effects for part in parts if part.effects is not None]
     errors = [part.errors for part in parts if part.errors is not None]
-    names = ("weight", "functional", "value", "smoothed", "loo_outputs", "outputs", "targets", "labels", "ids")
+    names = (
+        "weight",
+        "functional",
+        "value",
+        "kl",
+        "smoothed",
+        "loo_losses",
+        "loo_outputs",
+        "outputs",
+        "targets",
+        "labels",
+        "ids",
+    )
     return HeldScores(
         **{name: one(name) for name in names},
         columns=pd.concat(columns, ignore_index=True) if columns else None,

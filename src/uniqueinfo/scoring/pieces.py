@@ -41,6 +41,11 @@ class Piece:
     name: Name
     index: Index
 
+    @property
+    def first(self) -> int:
+        """The number of its first sample."""
+        return int(self.index.start if isinstance(self.index, slice) else self.index[0])
+
     def __len__(self) -> int:
         return self.index.stop - self.index.start if isinstance(self.index, slice) else len(self.index)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Problem:
 
     sources: Sources
     choice: Choice
-    training: Training | Literal["auto"]
+    training: Training
     face: Callable[[Sources, Eigensystem | None], Linearization]
     """The linearization of the training samples, for questions asked later; its eigensystem may be known."""
     smoothing: Smoothing | None = None
@@ -65,10 +65,8 @@ class Problem:
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is computed or written."""
-        if not isinstance(self.training, Training) and self.training != "auto":
-            raise InputError(
-                f'training: expected a training algorithm such as GradientDescent, or "auto", got {self.training!r}'
-            )
+        if self.choice.form == "sketch" and not self.training.criterion.is_quadratic:
+            raise InputError("sketch: follows squared error alone; leave it out, or train with loss='mse'")
         if not isinstance(self.smoothing, Smoothing | None):
             raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {self.smoothing!r}")
         if self.choice.form == "sketch" and isinstance(self.smoothing, SGD):

@@ -17,12 +17,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.training.loss_names import SQUARED, LossFunction, loss_name
 from uniqueinfo.types import Floats
 
+if TYPE_CHECKING:
+    from uniqueinfo.training.losses import Loss
+
 Reduction = Literal["mean", "sum"]
+
+_OWN = "own function "
 
 
 class Filter(Protocol):
@@ -47,6 +53,8 @@ class Training(ABC):
 
     reduction: Reduction
     """Whether the training loss is a sum or a mean over samples."""
+    loss: str | LossFunction
+    """What is made small: "mse", "cross-entropy", "huber", "poisson", or a function of (outputs, targets)."""
 
     name: ClassVar[str]
     """What the command line calls it: ``--training NAME``."""
@@ -61,6 +69,13 @@ class Training(ABC):
     @abstractmethod
     def filter(self, samples: int) -> Filter:
         """The filter of training on this many samples."""
+
+    @property
+    def criterion(self) -> Loss:
+        """The loss with its derivatives."""
+        from uniqueinfo.training.losses import as_loss  # needs torch, which a command line's help does without
+
+        return as_loss(self.loss)
 
     @property
     def rate(self) -> float:
@@ -102,8 +117,15 @@ class Training(ABC):
     def words(self) -> str:
         """The training as one would tell it."""
 
+    def in_words(self) -> str:
+        """The loss, where it is not squared error, to go on with."""
+        return "" if self.loss == SQUARED else f", loss {loss_name(self.loss)}"
+
     def _fields(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        if callable(found["loss"]):
+            found["loss"] = f"{_OWN}{loss_name(found['loss'])}"
+        return found
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Training:
@@ -111,23 +133,29 @@ class Training(ABC):
 
         >>> from uniqueinfo.training import Converged
         >>> Training.from_settings(Converged(weight_decay=0.1).settings())
-        Converged(weight_decay=0.1, reduction='mean')
+        Converged(weight_decay=0.1, reduction='mean', loss='mse')
         """
+        if str(settings["loss"]).startswith(_OWN):
+            raise InputError(
+                f"training: the loss was a function of your own ({str(settings['loss'])[len(_OWN) :]}), which is not "
+                "saved; score again to go on from the trained network"
+            )
         kind = cls._known[settings["algorithm"]]
         return kind(**{name: value for name, value in settings.items() if name != "algorithm"})
 
     @classmethod
-    def from_options(cls, given: Mapping[str, float]) -> Self:
+    def from_options(cls, given: Mapping[str, float], loss: str = "mse") -> Self:
         """From options of the command line; those that this algorithm does not have, or lacks, are named."""
         strange = [option for option in given if option not in cls.options]
         if strange:
-            raise InputError(f"--training {cls.name}: has no --{strange[0].replace('_', '-')}; drop it")
+            flag = strange[0].replace("_", "-")
+            raise InputError(f"--training {cls.name}: has no --{flag}; drop it, or name another --training")
         required = {field.name for field in fields(cls) if field.default is MISSING}  # type: ignore[arg-type]
         lacking = [option for option, name in cls.options.items() if name in required and option not in given]
         if lacking:
             flags = " and ".join(f"--{option.replace('_', '-')}" for option in lacking)
             raise InputError(f"--training {cls.name}: needs {flags}; --training auto chooses for you")
-        return cls(**{cls.options[option]: value for option, value in given.items()})
+        return cls(**{cls.options[option]: value for option, value in given.items()} | {"loss": loss})
 
 
 def trainings() -> dict[str, type[Training]]:

@@ -8,7 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from uniqueinfo.errors import InputError
 from uniqueinfo.training.algorithm import Filter, Reduction, Training, check_not_negative, check_reduction, per_sum
+from uniqueinfo.training.loss_names import SQUARED, LossFunction, check_loss, loss_name
 from uniqueinfo.types import Floats
 
 
@@ -42,10 +44,17 @@ class Converged(Training):
 
     weight_decay: float = 0.0
     reduction: Reduction = "mean"
+    loss: str | LossFunction = "mse"
 
     def __post_init__(self) -> None:
         check_not_negative(self, "weight_decay", self.weight_decay)
         check_reduction(self, self.reduction)
+        check_loss(self.loss)
+        if self.loss != SQUARED and self.weight_decay == 0:
+            raise InputError(
+                f"Converged: the loss {loss_name(self.loss)!r} need not have a smallest value without weight decay "
+                "(weights may grow for ever); set weight_decay, or stop early with GradientFlow"
+            )
 
     def filter(self, samples: int) -> Filter:
         """The filter of the minimum over this many samples."""
@@ -53,4 +62,5 @@ class Converged(Training):
 
     def words(self) -> str:
         """With its decay."""
-        return "to convergence" + (f", weight decay {self.weight_decay:.3g}" if self.weight_decay else "")
+        decay = f", weight decay {self.weight_decay:.3g}" if self.weight_decay else ""
+        return f"to convergence{decay}{self.in_words()}"

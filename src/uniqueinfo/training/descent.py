@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +18,8 @@ from uniqueinfo.training.algorithm import (
     check_reduction,
     per_sum,
 )
-from uniqueinfo.training.flow import GradientFlow
+from uniqueinfo.training.flow import SMALL, GradientFlow
+from uniqueinfo.training.loss_names import LossFunction, check_loss
 from uniqueinfo.types import Floats
 
 
@@ -48,6 +49,17 @@ class DescentFilter:
         y = z + self.decay
         reached = _reached(self.rate * y, self.steps)
         return np.divide(reached, y, out=np.full_like(y, self.horizon), where=y > 0)
+
+    def kept(self, z: Floats) -> Floats:
+        """(1 − η(z+λ))^t: what is left of a difference after these steps."""
+        return 1 - _reached(self.rate * (z + self.decay), self.steps)
+
+    def ramp(self, z: Floats) -> Floats:
+        """Σ_u (u/t) η (1 − η(z+λ))^{t−1−u} = (1 − φ/ηt)/(z+λ): what a push does that grows evenly from nothing."""
+        y, t = z + self.decay, self.steps
+        small = self.horizon * y < SMALL
+        exact = np.divide(1 - self(z) / self.horizon, y, out=np.zeros_like(y), where=~small)
+        return np.where(small, self.rate * ((t - 1) / 2 - self.rate * y * (t - 1) * (t - 2) / 6), exact)
 
 
 @dataclass(frozen=True)
@@ -130,6 +142,7 @@ class GradientDescent(Training):
     weight_decay: float = 0.0
     momentum: float = 0.0
     reduction: Reduction = "mean"
+    loss: str | LossFunction = "mse"
 
     def __post_init__(self) -> None:
         check_positive(self, "lr", self.lr)
@@ -139,6 +152,7 @@ class GradientDescent(Training):
         if not 0 <= self.momentum < 1:
             raise InputError(f"GradientDescent: momentum must be at least 0 and below 1, got {self.momentum!r}")
         check_reduction(self, self.reduction)
+        check_loss(self.loss)
 
     def filter(self, samples: int) -> Filter:
         """The filter of these steps on this many samples."""
@@ -165,7 +179,7 @@ class GradientDescent(Training):
         """
         also = [("momentum", self.momentum), ("weight decay", self.weight_decay)]
         told = "".join(f", {name} {value:.3g}" for name, value in also if value)
-        return f"{self.steps:,} steps of gradient descent at rate {self.lr:.3g}{told}"
+        return f"{self.steps:,} steps of gradient descent at rate {self.lr:.3g}{told}{self.in_words()}"
 
     def largest_stable_rate(self, largest: float, samples: int) -> float:
         """Descent contracts every direction while η(z + λ) < 2(1 + μ)."""
@@ -177,9 +191,14 @@ class GradientDescent(Training):
         """Gradient flow of the same length, which is stable whatever the data.
 
         >>> GradientDescent(lr=0.1, steps=50, momentum=0.5).flow()
-        GradientFlow(lr=0.2, time=50.0, weight_decay=0.0, reduction='mean')
+        GradientFlow(lr=0.2, time=50.0, weight_decay=0.0, reduction='mean', loss='mse')
         """
-        return GradientFlow(self.lr / (1 - self.momentum), float(self.steps), self.weight_decay, self.reduction)
+        rate = self.lr / (1 - self.momentum)
+        return GradientFlow(rate, float(self.steps), self.weight_decay, self.reduction, self.loss)
+
+    def stretch(self, start: float, end: float) -> GradientDescent:
+        """The steps between two numbers of steps, which must be whole."""
+        return replace(self, steps=round(end) - round(start))
 
 
 def _reached(x: Floats, steps: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,11 @@ from uniqueinfo.training.algorithm import (
     check_reduction,
     per_sum,
 )
+from uniqueinfo.training.loss_names import LossFunction, check_loss
 from uniqueinfo.types import Floats
+
+SMALL = 1e-4
+"""Where time times eigenvalue is less, two terms of the series are exact to rounding, and the quotient is not."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,18 @@ class FlowFilter:
         y = z + self.decay
         return np.divide(-np.expm1(-self.horizon * y), y, out=np.full_like(y, self.horizon), where=y > 0)
 
+    def kept(self, z: Floats) -> Floats:
+        """e^{−τ(z+λ)}: what is left of a difference after this time."""
+        found: Floats = np.exp(-self.horizon * (z + self.decay))
+        return found
+
+    def ramp(self, z: Floats) -> Floats:
+        """∫ e^{−(τ−u)(z+λ)} (u/τ) du = (1 − φ/τ)/(z+λ): what a push does that grows evenly from nothing."""
+        y = z + self.decay
+        small = self.horizon * y < SMALL
+        exact = np.divide(1 - self(z) / self.horizon, y, out=np.zeros_like(y), where=~small)
+        return np.where(small, self.horizon * (0.5 - self.horizon * y / 6), exact)
+
 
 @dataclass(frozen=True)
 class GradientFlow(Training):
@@ -51,12 +67,14 @@ class GradientFlow(Training):
     time: float
     weight_decay: float = 0.0
     reduction: Reduction = "mean"
+    loss: str | LossFunction = "mse"
 
     def __post_init__(self) -> None:
         check_positive(self, "lr", self.lr)
         check_positive(self, "time", self.time)
         check_not_negative(self, "weight_decay", self.weight_decay)
         check_reduction(self, self.reduction)
+        check_loss(self.loss)
 
     def filter(self, samples: int) -> Filter:
         """The filter of this time on this many samples."""
@@ -66,9 +84,13 @@ class GradientFlow(Training):
     def words(self) -> str:
         """With its time and rate."""
         decay = f", weight decay {self.weight_decay:.3g}" if self.weight_decay else ""
-        return f"gradient flow for time {self.time:.4g} at rate {self.lr:.3g}{decay}"
+        return f"gradient flow for time {self.time:.4g} at rate {self.lr:.3g}{decay}{self.in_words()}"
 
     @property
     def length(self) -> float:
         """The time."""
         return self.time
+
+    def stretch(self, start: float, end: float) -> GradientFlow:
+        """The part of the training between two times."""
+        return replace(self, time=end - start)

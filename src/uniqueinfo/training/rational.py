@@ -160,7 +160,7 @@ def _candidates(problem: _Problem) -> Iterator[Complexes]:
     """Pole sets to try, in the unit interval's coordinates, cheapest first."""
     yield _adaptive_poles(problem)
     for pairs in (8, 12, 16, 24, 32, 48, 64):
-        yield _ellipse_poles(pairs)
+        yield ellipse_poles(pairs)
 
 
 def _adaptive_poles(problem: _Problem) -> Complexes:
@@ -184,7 +184,7 @@ def _adaptive_poles(problem: _Problem) -> Complexes:
     return np.append(found[(distance > sharp) & (distance < far)], -problem.shift)
 
 
-def _ellipse_poles(pairs: int) -> Complexes:
+def ellipse_poles(pairs: int) -> Complexes:
     """Poles around the interval, for the polynomials of a few steps, whose own poles lie at infinity.
 
     On the ellipse with foci at the interval's ends and parameter ρ, least squares converges like ρ^(−2·pairs): ρ is the

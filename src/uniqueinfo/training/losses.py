@@ -1,0 +1,244 @@
+"""What training makes small: the loss ℓ(f, y) of one sample as a function of its k outputs.
+
+A removal needs two derivatives of it, g = ∂ℓ/∂f and A = ∂²ℓ/∂f² ≥ 0 (k × k). Squared error has g = f − y and A = I, so
+that everything is linear; the others change their curvature on the way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.func import grad, jacrev, vmap
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.training.loss_names import LossFunction, check_loss
+
+_BELOW_ZERO = 1e-9
+"""Curvature this far below zero, relative to the largest, is rounding; more is a loss that is not convex."""
+
+
+class Loss(ABC):
+    """The loss of single samples with its two derivatives; outputs and targets are (n, k)."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """ℓ, (n,)."""
+
+    @abstractmethod
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """g, (n, k)."""
+
+    @abstractmethod
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """A, (n, k, k)."""
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the curvature is the identity everywhere, so that one eigendecomposition tells all."""
+        return False
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether outputs are logits, which say a distribution over classes."""
+        return False
+
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """Of every class, (n, classes), where outputs are logits."""
+        raise InputError(f"the loss {self.name!r} says no probabilities of classes; cross-entropy does")
+
+    def check(self, targets: Tensor) -> None:  # noqa: B027
+        """Refuse targets that the loss has no meaning for."""
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """½‖f − y‖²."""
+
+    name = "mse"
+
+    @property
+    def is_quadratic(self) -> bool:
+        """It is."""
+        return True
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Half the squared distance."""
+        return (outputs - targets).square().sum(dim=1) / 2
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """f − y."""
+        return outputs - targets
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """The identity."""
+        return torch.ones_like(outputs).diag_embed()
+
+
+@dataclass(frozen=True)
+class CrossEntropy(Loss):
+    """−Σ y log softmax(f) of several outputs; −y log σ(f) − (1 − y) log(1 − σ(f)) of one, two classes sharing it.
+
+    >>> loss = CrossEntropy()
+    >>> loss.gradient(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
+    tensor([[-0.5000,  0.5000]])
+    >>> loss.curvature(torch.tensor([[0.0]]), torch.tensor([[1.0]]))
+    tensor([[[0.2500]]])
+    """
+
+    name = "cross-entropy"
+
+    @property
+    def has_probabilities(self) -> bool:
+        """They are logits."""
+        return True
+
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """softmax; of one output 1 − σ and σ."""
+        if outputs.shape[1] == 1:
+            return torch.cat([torch.sigmoid(-outputs), torch.sigmoid(outputs)], dim=1)
+        return torch.softmax(outputs, dim=1)
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """In nats."""
+        if outputs.shape[1] == 1:
+            found: Tensor = torch.nn.functional.softplus(outputs) - targets * outputs
+            return found[:, 0]
+        return -(targets * torch.log_softmax(outputs, dim=1)).sum(dim=1)
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """p − y."""
+        if outputs.shape[1] == 1:
+            return torch.sigmoid(outputs) - targets
+        return torch.softmax(outputs, dim=1) - targets
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """diag(p) − ppᵀ; of one output p(1 − p)."""
+        if outputs.shape[1] == 1:
+            p = torch.sigmoid(outputs)
+            return (p * torch.sigmoid(-outputs))[:, :, None]
+        p = torch.softmax(outputs, dim=1)
+        return p.diag_embed() - p[:, :, None] * p[:, None, :]
+
+    def check(self, targets: Tensor) -> None:
+        """Targets are probabilities: of one class, or of several that add up to one."""
+        inside = bool(((targets >= 0) & (targets <= 1)).all())
+        whole = targets.shape[1] == 1 or bool((targets.sum(dim=1) - 1).abs().max() < 1e-6)
+        if not (inside and whole):
+            raise InputError(
+                'loss="cross-entropy": targets must be classes, or probabilities that add up to one; numbers to '
+                'predict want loss="mse", "huber" or "poisson"'
+            )
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """½r² while |r| ≤ 1, |r| − ½ beyond, r = f − y: outliers pull no harder than others.
+
+    >>> Huber().gradient(torch.tensor([[3.0]]), torch.tensor([[0.5]]))
+    tensor([[1.]])
+    """
+
+    name = "huber"
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Summed over outputs."""
+        size = (outputs - targets).abs()
+        return torch.where(size <= 1, size.square() / 2, size - 0.5).sum(dim=1)
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """r, no larger than 1."""
+        return (outputs - targets).clamp(-1, 1)
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """1 within reach, 0 beyond."""
+        return ((outputs - targets).abs() <= 1).to(outputs.dtype).diag_embed()
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """e^f − y f: outputs are the logarithms of rates, targets are counts.
+
+    >>> Poisson().gradient(torch.tensor([[0.0]]), torch.tensor([[3.0]]))
+    tensor([[-2.]])
+    """
+
+    name = "poisson"
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Without the part that training cannot change."""
+        return (outputs.exp() - targets * outputs).sum(dim=1)
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """e^f − y."""
+        return outputs.exp() - targets
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """e^f."""
+        return outputs.exp().diag_embed()
+
+    def check(self, targets: Tensor) -> None:
+        """Counts are not negative."""
+        if bool((targets < 0).any()):
+            raise InputError('loss="poisson": targets are counts, and some are below 0')
+
+
+@dataclass(frozen=True)
+class OwnLoss(Loss):
+    """A user's function of (outputs, targets), differentiated twice by torch.
+
+    >>> loss = OwnLoss(lambda f, y: (f - y).pow(4).sum(dim=1))
+    >>> loss.curvature(torch.tensor([[2.0]]), torch.tensor([[1.0]]))
+    tensor([[[12.]]])
+    """
+
+    name = "own"
+
+    function: LossFunction
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """As the function says."""
+        found = self.function(outputs, targets)
+        if found.shape != outputs.shape[:1]:
+            raise InputError(
+                f"loss: expected a function of outputs and targets (n, k) that gives one number per sample, (n,); got "
+                f"shape {tuple(found.shape)} for {tuple(outputs.shape)}"
+            )
+        return found
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """By torch.func."""
+        found: Tensor = vmap(grad(self._one))(outputs, targets)
+        return found
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """By torch.func; a loss that is not convex in the outputs is refused."""
+        found: Tensor = vmap(jacrev(grad(self._one)))(outputs, targets)
+        lowest = torch.linalg.eigvalsh(found).min()
+        if lowest < -_BELOW_ZERO * found.abs().max():
+            raise InputError(
+                f"loss: its curvature in the outputs reaches {float(lowest):.3g}; only losses that are convex in the "
+                "outputs can be followed"
+            )
+        return found
+
+    def _one(self, output: Tensor, target: Tensor) -> Tensor:
+        return self.function(output[None], target[None])[0]
+
+
+_KNOWN: dict[str, Loss] = {loss.name: loss for loss in (SquaredError(), CrossEntropy(), Huber(), Poisson())}
+
+
+def as_loss(loss: str | LossFunction) -> Loss:
+    """By its name, or a function of one's own.
+
+    >>> as_loss("huber")
+    Huber()
+    """
+    check_loss(loss)
+    return _KNOWN[loss] if isinstance(loss, str) else OwnLoss(loss)
