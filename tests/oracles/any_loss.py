@@ -45,7 +45,7 @@ def weights(J: Floats, targets: Floats, initial: Floats, training: Training, wit
         at = torch.from_numpy(w).requires_grad_()
         total = share * loss(start + rows @ at, wanted).sum() + decay / 2 * at.square().sum()
         (gradient,) = torch.autograd.grad(total, at)
-        return float(total), gradient.numpy()
+        return float(total.detach()), gradient.numpy()
 
     zero = np.zeros(J.shape[2])
     if isinstance(training, Converged):

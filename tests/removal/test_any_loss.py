@@ -121,7 +121,7 @@ def test_the_error_falls_with_the_square_of_the_stretches_and_to_1e_6_after_refi
     errors = [error(along(problem, FLOW, count, 12, alone), truth) for count in (16, 32, 64)]
     assert errors[1] < errors[0] / 2.5
     assert errors[2] < errors[1] / 2.5
-    fine, finer = (along(problem, FLOW, count, 14, alone) for count in (192, 384))
+    fine, finer = (along(problem, FLOW, count, 14, alone) for count in (128, 256))
     assert error(finer + (finer - fine) / 3, truth) < 1e-6
 
 
@@ -152,14 +152,12 @@ def test_squared_error_by_stretches_is_the_closed_form() -> None:
     problem = small("mse")
     training = ui.GradientFlow(0.2, 60.0)
     alone = np.arange(5)[:, None]
-    close(along(problem, training, 32, 1, alone), left_out(problem, training, "primal", alone.tolist()), rtol=1e-6)
+    assert error(along(problem, training, 128, 1, alone), left_out(problem, training, "primal", alone.tolist())) < 1e-6
 
 
 def test_momentum_is_followed_as_flow_of_the_same_length() -> None:
-    training = ui.GradientDescent(0.01, 60, momentum=0.9, loss="cross-entropy")
-    assert as_stepped(training) == ui.GradientFlow(0.1 * (1 + 1e-16), 60.0, loss="cross-entropy") or (
-        as_stepped(training).length == 60
-    )
+    training = as_stepped(ui.GradientDescent(0.25, 60, momentum=0.5, loss="cross-entropy"))
+    assert training == ui.GradientFlow(0.5, 60.0, loss="cross-entropy")
 
 
 def test_outputs_without_a_sample_are_those_of_training_again() -> None:

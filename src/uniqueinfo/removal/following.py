@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.removal.course import Course, Stretch
+from uniqueinfo.removal.course import Course, Stretch, follow
 from uniqueinfo.removal.solve import quadratic
 from uniqueinfo.removal.weighted import WeightedRows
 from uniqueinfo.training.losses import Loss
@@ -31,6 +31,8 @@ from uniqueinfo.training.propagation import Propagation, propagation
 from uniqueinfo.types import Indices
 
 _STILL = 1e-9  # of the size of a change: far below the error that the stretches leave
+_UNSETTLED = 1e-2  # a pass that still changes more: others' curvature bends too far to be a correction
+_AFFORDABLE = 1e12  # operations for training a chunk's worst removals again
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,16 +97,29 @@ class Following:
 
     def __call__(self, block: Block) -> Tensor:
         """δ after the training, (removals, size of the weights)."""
-        return self.along(block)[-1]
-
-    def along(self, block: Block) -> Tensor:
-        """δ at the ends of all stretches, the start first, (stretches + 1, removals, size of the weights)."""
         found = self._pass(block, None)
+        change = found.new_zeros(block.removals)
         for _ in range(self.passes - 1):
             before, found = found, self._pass(block, self._bent(block, found))
             change = (found[-1] - before[-1]).norm(dim=1) / found[-1].norm(dim=1).clamp(min=1e-300)
             if float(change.max()) < _STILL:
                 break
+        return self._trained_again(block, found[-1], change)
+
+    def along(self, block: Block) -> Tensor:
+        """δ at the ends of all stretches to first order, the start first, (stretches + 1, removals, size)."""
+        return self._pass(block, None)
+
+    def _trained_again(self, block: Block, delta: Tensor, change: Tensor) -> Tensor:
+        """Removals so large that passes do not settle them are trained again without their samples, worst first."""
+        worst = [int(at) for at in change.argsort(descending=True) if change[at] > _UNSETTLED]
+        if not worst or self.everyone is None:
+            return delta
+        each = len(self.course.stretches) * len(self.course.end) ** 2 * (10.0 * len(self.course.end))
+        found = delta.clone()
+        for at in worst[: max(1, int(_AFFORDABLE / each))]:
+            rest = _Rest(self.everyone, block.members[at], self.loss, self.course.samples, len(self.course.end))
+            found[at] = self.course.end - follow(rest, self.course.training, len(self.course.stretches)).end
         return found
 
     def _pass(self, block: Block, bent: Tensor | None) -> Tensor:
@@ -164,6 +179,36 @@ class Following:
         """g of many outputs (removals, samples, k)."""
         flat = self.loss.gradient(outputs.flatten(0, 1), targets.repeat(len(outputs), 1))
         return flat.reshape(outputs.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """Sums over all samples but some."""
+
+    everyone: Everyone
+    left: Indices
+    loss: Loss
+    all: int
+    size: int
+
+    @property
+    def samples(self) -> int:
+        """How many stay."""
+        return self.all - len(self.left) or self.all
+
+    def gradient(self, weights: Tensor) -> Tensor:
+        """Σ Jᵀg."""
+        return torch.stack([some.gradient(self.loss, weights) for some in self._staying()]).sum(dim=0)
+
+    def curvature(self, start: Tensor, end: Tensor) -> Tensor:
+        """Σ JᵀAJ."""
+        return torch.stack([some.curvature(self.loss, (start, end)) for some in self._staying()]).sum(dim=0)
+
+    def _staying(self) -> Iterator[Some]:
+        for some in self.everyone():
+            kept = staying(self.left[None], some.numbers, some.initial)[0, :, 0] > 0
+            rows = WeightedRows(some.rows.rows[kept], some.rows.columns)
+            yield Some(some.numbers, rows, some.initial[kept], some.targets[kept])
 
 
 def _removed(stretch: Stretch, steps: Propagation, rows: Tensor, curvature: Tensor, vectors: Tensor) -> Tensor:

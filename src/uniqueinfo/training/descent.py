@@ -50,6 +50,15 @@ class DescentFilter:
         reached = _reached(self.rate * y, self.steps)
         return np.divide(reached, y, out=np.full_like(y, self.horizon), where=y > 0)
 
+    @property
+    def unit(self) -> float:
+        """The rate."""
+        return self.rate
+
+    def of_unit(self) -> DescentFilter:
+        """As many steps at rate 1."""
+        return DescentFilter(1.0, self.steps, 0.0)
+
     def kept(self, z: Floats) -> Floats:
         """(1 − η(z+λ))^t: what is left of a difference after these steps."""
         return 1 - _reached(self.rate * (z + self.decay), self.steps)

@@ -39,6 +39,15 @@ class FlowFilter:
         y = z + self.decay
         return np.divide(-np.expm1(-self.horizon * y), y, out=np.full_like(y, self.horizon), where=y > 0)
 
+    @property
+    def unit(self) -> float:
+        """The time."""
+        return self.horizon
+
+    def of_unit(self) -> FlowFilter:
+        """For time 1."""
+        return FlowFilter(1.0, 0.0)
+
     def kept(self, z: Floats) -> Floats:
         """e^{−τ(z+λ)}: what is left of a difference after this time."""
         found: Floats = np.exp(-self.horizon * (z + self.decay))

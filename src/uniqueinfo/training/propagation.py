@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -31,6 +32,13 @@ _TOLERATED = 1e-6
 @runtime_checkable
 class StretchFilter(Filter, Protocol):
     """The filter of a stretch of training that can be followed by another."""
+
+    @property
+    def unit(self) -> float:
+        """What z + λ is multiplied by to be a number without a unit."""
+
+    def of_unit(self) -> StretchFilter:
+        """The same with unit 1 and without decay: hashable, and the same for many stretches."""
 
     def kept(self, z: Floats) -> Floats:
         """E(z): what is left of a difference."""
@@ -60,11 +68,45 @@ class Propagation:
 def propagation(filter: StretchFilter, largest: float) -> Propagation:
     """Poles of the filter on [0, largest], and the weights of all three functions over them.
 
+    A filter is a function of z + λ in a unit of its own, so that few fits serve all: they are kept.
+
     >>> from uniqueinfo.training import FlowFilter
     >>> found = propagation(FlowFilter(horizon=10.0, decay=0.0), largest=3.0)
     >>> found.error < 1e-9
     True
     """
+    unit = filter.unit
+    reach = unit * (largest + filter.decay)
+    if reach == 0:
+        return Propagation(filter, np.empty(0, complex), np.empty((3, 0), complex), _at_zero(filter), error=0.0)
+    found = _in_units(filter.of_unit(), _rounded(filter.of_unit(), reach))
+    return Propagation(
+        filter=filter,
+        poles=found.poles / unit - filter.decay,
+        weights=found.weights * np.array([1 / unit, 1.0, 1.0])[:, None],
+        constants=found.constants * np.array([1.0, unit, unit]),
+        error=found.error,
+    )
+
+
+def _at_zero(filter: StretchFilter) -> Floats:
+    zero = np.zeros(1)
+    return np.concatenate([filter.kept(zero), filter(zero), filter.ramp(zero)])
+
+
+def _rounded(filter: StretchFilter, reach: float) -> float:
+    """Up to a quarter power of two, so that few fits serve all, unless descent would swing there."""
+    up = float(2.0 ** (np.ceil(4 * np.log2(reach)) / 4))
+    return up if abs(float(filter.kept(np.array([up]))[0])) <= max(0.5, _least(filter, reach)) else reach
+
+
+def _least(filter: StretchFilter, reach: float) -> float:
+    """How much is kept at the far end itself: of a short time nearly all."""
+    return abs(float(filter.kept(np.array([reach]))[0]))
+
+
+@lru_cache(maxsize=512)
+def _in_units(filter: StretchFilter, largest: float) -> Propagation:
     tried = [_weighed(filter, largest, _poles_of(filter, largest))]
     for pairs in _PAIRS:  # a few steps are polynomials, whose own poles lie at infinity
         if tried[-1].error <= _GOOD:
@@ -77,7 +119,7 @@ def propagation(filter: StretchFilter, largest: float) -> Propagation:
 
 
 def _poles_of(filter: StretchFilter, largest: float) -> Complexes:
-    return fit(filter, largest).poles if largest > 0 else np.empty(0, complex)
+    return fit(filter, largest).poles
 
 
 def _weighed(filter: StretchFilter, largest: float, poles: Complexes) -> Propagation:
@@ -109,8 +151,6 @@ def _weighed(filter: StretchFilter, largest: float, poles: Complexes) -> Propaga
 
 def _points(filter: Filter, largest: float, offset: float) -> Floats:
     """Even over the whole, and logarithmic towards both ends."""
-    if largest == 0:
-        return np.zeros(1)
     even = (np.arange(_POINTS) + offset) / (_POINTS - 1 + 2 * offset)
     near = min(1.0, (filter.decay + 1 / filter.horizon) / largest)
     log = np.geomspace(1e-6 * near * (1 + offset), 1.0, _POINTS)[:-1]
