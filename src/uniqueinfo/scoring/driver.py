@@ -32,7 +32,7 @@ from uniqueinfo.scoring.engine import Engine, LocalEngine, Session
 from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
 from uniqueinfo.scoring.identity import identity_of, mark_of
-from uniqueinfo.scoring.learning import Learning
+from uniqueinfo.scoring.learning import Learning, check_targets
 from uniqueinfo.scoring.origins import origin_of, reopened
 from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
 from uniqueinfo.scoring.pieces import Name, Piece, Sources, groups, shown, sizes
@@ -141,6 +141,7 @@ class _Driver:
         summed = self.problem.choice.form == "primal" and self.problem.known is None
         self._cut = self.work.cut({name: self._partition(name, summed) for name in self.sources.names()})
         self.samples = train.samples
+        check_targets(self.sources, self.problem.training.criterion, self._cut["train"])
         self.system = self._system()
         self.training, self._about = self._training()
         self.learnt = self._learning.learnt(self.training)

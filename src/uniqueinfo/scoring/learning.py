@@ -134,6 +134,16 @@ class Learning:
         return Block(members, some.rows, some.initial, some.targets)
 
 
+def check_targets(sources: Sources, loss: Loss, partition: int) -> None:
+    """Refuse targets that the loss has no meaning for, before anything is computed."""
+    if loss.is_quadratic:
+        return
+    for part in slices(sources.train.samples, partition):
+        targets = sources.train.read(part, rows=False).targets
+        assert targets is not None
+        loss.check(targets.flatten(1))
+
+
 def everyone_of(sources: Sources, looked: Looked, partition: int) -> Everyone:
     """All training samples, partition by partition."""
     return partial(_everyone, sources, looked, partition)
