@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from uniqueinfo.training import Converged as Converged
     from uniqueinfo.training import GradientDescent as GradientDescent
     from uniqueinfo.training import GradientFlow as GradientFlow
+    from uniqueinfo.training import Recorded as Recorded
+    from uniqueinfo.training.recording import Recording as Recording
 else:
     # Imported when first asked for: torch takes seconds, and `uniqueinfo --help` should not.
     from functools import cache as _cache

@@ -54,6 +54,8 @@ class Linearization:
     """What stands in one more column of the features of a linear head; 0 where it has no intercept."""
     start: Tensor | None = None
     """Outputs of a linear head before training, the same for every sample, (outputs,); zero where not given."""
+    along: Tensor | None = None
+    """Outputs at the checkpoints of a training that happened, (points, n, per_sample, columns)."""
     progress: bool = True
     """Whether long steps show how far they are."""
 
@@ -244,6 +246,7 @@ class Trained(TrainedSystem):
             initial=linearization.initial,
             samples=linearization.samples,
             training=training,
+            along=linearization.along,
             linearization=linearization,
             **known,
         )

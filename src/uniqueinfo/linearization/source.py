@@ -29,6 +29,8 @@ class Chunk:
     targets: Tensor | None = None
     """Of the same shape."""
     labels: Labels = None
+    along: Tensor | None = None
+    """Outputs at the checkpoints of a training that happened, (points, samples, per_sample, columns)."""
     difference: Tensor | None = None
     """Targets − initial outputs, where that is what was given."""
 

@@ -50,7 +50,7 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
     array([0.88888889])
     """
     system = run.system
-    if not run.training.criterion.is_quadratic:
+    if not run.training.in_closed_form:
         raise InputError("samples are added in closed form under squared error alone: score with loss='mse' for this")
     filter = run.training.filter(run.samples + 1)
     if system.is_minimum_norm(filter):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
 
@@ -23,7 +23,7 @@ from torch import Tensor
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.spectrum.eigensystem import eigh
-from uniqueinfo.training import GradientDescent, GradientFlow
+from uniqueinfo.training import GradientDescent, GradientFlow, Recorded, Training
 from uniqueinfo.training.propagation import StretchFilter
 from uniqueinfo.types import Floats
 
@@ -33,6 +33,10 @@ Stepped = GradientDescent | GradientFlow
 _SUBSTEPS = (
     4  # of a stretch, in which the weights are followed with the same eigenvectors: passes over the data are cheap
 )
+
+
+Point = Tensor | int
+"""A place on the course: weights, or the number of a checkpoint at which outputs are known."""
 
 
 class Summed(Protocol):
@@ -46,10 +50,10 @@ class Summed(Protocol):
     def samples(self) -> int:
         """How many samples there are."""
 
-    def gradient(self, weights: Tensor) -> Tensor:
-        """G(w) = Σ Jᵀg, (size,)."""
+    def gradient(self, point: Point) -> Tensor:
+        """G = Σ Jᵀg, (size,)."""
 
-    def curvature(self, start: Tensor, end: Tensor) -> Tensor:
+    def curvature(self, start: Point, end: Point) -> Tensor:
         """Σ JᵀAJ, the mean of the A at two points, (size, size)."""
 
 
@@ -62,9 +66,8 @@ class Stretch:
     """Eigenvalues of Σ JᵀAJ, (size,)."""
     basis: Tensor
     """Its eigenvectors, (size, size)."""
-    start: Tensor
-    """Weights, (size,)."""
-    end: Tensor
+    start: Point
+    end: Point
     pushes: Tensor
     """G at both ends, (2, size)."""
 
@@ -84,24 +87,39 @@ class Stretch:
 class Course:
     """All stretches of a training on all samples."""
 
-    training: Stepped
+    training: Training
     samples: int
     stretches: tuple[Stretch, ...]
 
     @property
     def end(self) -> Tensor:
-        """Weights after the training, (size,)."""
-        return self.stretches[-1].end
+        """Weights after the training, (size,); zero where outputs after it are known and weights count from there."""
+        last = self.stretches[-1]
+        return torch.zeros_like(last.values) if isinstance(last.end, int) else last.end
 
     @property
-    def points(self) -> Tensor:
-        """Weights at the ends of all stretches, the start first, (stretches + 1, size)."""
-        return torch.stack([self.stretches[0].start, *(stretch.end for stretch in self.stretches)])
+    def points(self) -> list[Point]:
+        """The ends of all stretches, the start first."""
+        return [self.stretches[0].start, *(stretch.end for stretch in self.stretches)]
 
 
 def follow(summed: Summed, training: Stepped, stretches: int) -> Course:
     """Train on all samples, in about so many stretches."""
     return Course(training, summed.samples, tuple(_stretches(summed, training, stretches)))
+
+
+def recorded(summed: Summed, training: Recorded, every: int = 1) -> Course:
+    """The course of a training that happened, along all of its checkpoints or every second, third, …"""
+    whole = training.stretches
+    ends = sorted({*range(0, len(whole), every), len(whole)})
+    found, first = [], summed.gradient(0)
+    for start, end in pairwise(ends):
+        values, basis = eigh(summed.curvature(start, end))
+        last = summed.gradient(end)
+        stretch = replace(whole[start], time=sum(part.time for part in whole[start:end]))
+        found.append(Stretch(stretch, values, basis, start=start, end=end, pushes=torch.stack([first, last])))
+        first = last
+    return Course(training, summed.samples, tuple(found))
 
 
 def _stretches(summed: Summed, training: Stepped, count: int) -> Iterator[Stretch]:

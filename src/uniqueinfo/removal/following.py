@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.removal.course import Course, Stretch, follow
+from uniqueinfo.removal.course import Course, Point, Stepped, Stretch, follow
 from uniqueinfo.removal.solve import quadratic
 from uniqueinfo.removal.weighted import WeightedRows
 from uniqueinfo.training.losses import Loss
@@ -46,6 +46,8 @@ class Block:
     initial: Tensor
     """Outputs before training, (removals · size, k)."""
     targets: Tensor
+    along: Tensor | None = None
+    """Outputs at the checkpoints of a training that happened, (points, removals · size, k)."""
 
     @property
     def removals(self) -> int:
@@ -67,18 +69,25 @@ class Some:
     initial: Tensor
     """Outputs before training, (samples, k)."""
     targets: Tensor
+    along: Tensor | None = None
+    """Outputs at the checkpoints of a training that happened, (points, samples, k)."""
 
-    def gradient(self, loss: Loss, weights: Tensor) -> Tensor:
-        """Σ Jᵀg at these weights, (size,)."""
-        return self.rows.pushed(loss.gradient(self._outputs(weights), self.targets)[None])[0]
+    def gradient(self, loss: Loss, point: Point) -> Tensor:
+        """Σ Jᵀg at a point, (size,)."""
+        return self.rows.pushed(loss.gradient(outputs_at(self, point), self.targets)[None])[0]
 
-    def curvature(self, loss: Loss, points: Sequence[Tensor]) -> Tensor:
-        """Σ JᵀAJ with the mean of the A at some weights, (size, size)."""
-        found = [loss.curvature(self._outputs(weights), self.targets) for weights in points]
+    def curvature(self, loss: Loss, points: Sequence[Point]) -> Tensor:
+        """Σ JᵀAJ with the mean of the A at some points, (size, size)."""
+        found = [loss.curvature(outputs_at(self, point), self.targets) for point in points]
         return self.rows.curved(torch.stack(found).mean(dim=0))
 
-    def _outputs(self, weights: Tensor) -> Tensor:
-        return self.initial + self.rows.moved(weights[None])[0]
+
+def outputs_at(samples: Block | Some, point: Point) -> Tensor:
+    """Outputs of samples at a point of the course, (samples, k)."""
+    if isinstance(point, int):
+        assert samples.along is not None
+        return samples.along[point]
+    return samples.initial + samples.rows.moved(point.to(samples.initial.device)[None])[0]
 
 
 Everyone = Callable[[], Iterator[Some]]
@@ -112,6 +121,8 @@ class Following:
 
     def _trained_again(self, block: Block, delta: Tensor, change: Tensor) -> Tensor:
         """Removals so large that passes do not settle them are trained again without their samples, worst first."""
+        if not isinstance(self.course.training, Stepped):
+            return delta
         worst = [int(at) for at in change.argsort(descending=True) if change[at] > _UNSETTLED]
         if not worst or self.everyone is None:
             return delta
@@ -136,7 +147,7 @@ class Following:
         remaining = self.course.samples - block.size or self.course.samples
         steps = propagation(stretch.filter(remaining), stretch.largest)
         rotated = block.rows.rotated(stretch.basis).reshape(block.removals, -1, len(stretch.values))
-        ends = [self._outputs(block, weights) for weights in (stretch.start, stretch.end)]
+        ends = [outputs_at(block, point) for point in (stretch.start, stretch.end)]
         curvature = (self.loss.curvature(ends[0], block.targets) + self.loss.curvature(ends[1], block.targets)) / 2
         pushes = [
             torch.einsum("bkd,bk->bd", rotated, self.loss.gradient(outputs, block.targets).reshape(block.removals, -1))
@@ -149,9 +160,6 @@ class Following:
         vectors = torch.stack([delta @ stretch.basis, -first, first - last])
         return _removed(stretch, steps, rotated, together(curvature, block), vectors) @ stretch.basis.T
 
-    def _outputs(self, block: Block, weights: Tensor) -> Tensor:
-        return block.initial + block.rows.moved(weights[None])[0]
-
     def _share(self, block: Block) -> float:
         """What the mean over the others takes from all together, where the loss is a mean."""
         return block.size / self.course.samples if self.course.training.reduction == "mean" else 0.0
@@ -163,7 +171,7 @@ class Following:
         total = along.new_zeros(len(stretches), 2, *along.shape[1:])
         for some in self.everyone():
             others = staying(block.members, some.numbers, along)
-            outputs = some.initial + some.rows.moved(self.course.points)
+            outputs = [outputs_at(some, point) for point in self.course.points]
             curved = [self.loss.curvature(each, some.targets) for each in outputs]
             for at, (here, delta) in enumerate(zip(outputs, along, strict=True)):
                 moved = some.rows.moved(delta)
@@ -196,11 +204,11 @@ class _Rest:
         """How many stay."""
         return self.all - len(self.left) or self.all
 
-    def gradient(self, weights: Tensor) -> Tensor:
+    def gradient(self, point: Point) -> Tensor:
         """Σ Jᵀg."""
-        return torch.stack([some.gradient(self.loss, weights) for some in self._staying()]).sum(dim=0)
+        return torch.stack([some.gradient(self.loss, point) for some in self._staying()]).sum(dim=0)
 
-    def curvature(self, start: Tensor, end: Tensor) -> Tensor:
+    def curvature(self, start: Point, end: Point) -> Tensor:
         """Σ JᵀAJ."""
         return torch.stack([some.curvature(self.loss, (start, end)) for some in self._staying()]).sum(dim=0)
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.removal.course import Course, Stepped, Summed, follow
-from uniqueinfo.removal.following import Block, Everyone, Following
+from uniqueinfo.removal.course import Course, Stepped, Summed, follow, recorded
+from uniqueinfo.removal.following import Block, Everyone, Following, outputs_at
 from uniqueinfo.removal.settling import Optimum, Settling, settle
-from uniqueinfo.training import Auto, Converged, GradientDescent, GradientFlow, Training
+from uniqueinfo.training import Auto, Converged, GradientDescent, GradientFlow, Recorded, Training
 from uniqueinfo.training.loss_names import LossFunction
 from uniqueinfo.training.losses import Loss
 from uniqueinfo.types import Floats, Indices
@@ -74,6 +74,11 @@ def learn(summed: Summed, training: Training, some: Block, everyone: Everyone, o
             return Learnt(optimum, loss, _NEWTON, error=0.0)
         one, all_ = (Settling(optimum, loss, everyone, steps)(some) for steps in (1, _NEWTON))
         return Learnt(optimum, loss, passes, _difference(one, all_))
+    if isinstance(training, Recorded):
+        course = recorded(summed, training)
+        coarse = recorded(summed, training, every=2)
+        whole, half = (Following(each, loss)(some) for each in (course, coarse))
+        return Learnt(course, loss, passes=1, error=_difference(half, whole) / 3)
     stepped = as_stepped(training)
     course = follow(summed, stepped, _FIRST)
     passes = _passes(summed, outputs, stretches=2 * _FIRST)
@@ -122,7 +127,7 @@ def stopping_curve(summed: Summed, training: Auto, some: Block) -> LossCurve:
     error, times, time = [], [], 0.0
     for stretch, delta in zip(course.stretches, along.along(some)[1:], strict=True):
         time += stretch.training.length
-        outputs = some.initial + some.rows.moved(stretch.end[None])[0] - some.rows.each_moved(delta)
+        outputs = outputs_at(some, stretch.end) - some.rows.each_moved(delta)
         times.append(time)
         error.append(float(loss.value(outputs, some.targets).mean()))
     return LossCurve(lr, np.array(times), np.array(error), training.loss)

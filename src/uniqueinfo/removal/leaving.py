@@ -30,7 +30,7 @@ class Removals:
 
     def __init__(self, run: TrainedSystem, groups: Groups, of: int | None = None) -> None:
         self.groups = groups
-        kind = Leaving if run.training.criterion.is_quadratic else Unlearning
+        kind = Leaving if run.training.in_closed_form else Unlearning
         self._leaving = [kind(run, bucket, of or len(bucket.numbers)) for bucket in groups]
 
     def __len__(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from uniqueinfo.removal.course import Point
 from uniqueinfo.removal.following import Block, Everyone, Some
 from uniqueinfo.removal.learning import Learnt, learn, looked_at
 from uniqueinfo.removal.space import Space
@@ -16,7 +17,7 @@ from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows, slices
 from uniqueinfo.training import Filter, Training
-from uniqueinfo.types import Indices
+from uniqueinfo.types import Index, Indices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,6 +36,8 @@ class TrainedSystem:
     """What was learnt by another loss than squared error, where that was found out before."""
     others: Everyone | None = None
     """Goes through all training samples, where those looked at are only some."""
+    along: Tensor | None = None
+    """Outputs of these at the checkpoints of a training that happened, (points, samples, per_sample, columns)."""
     first: int = 0
     """The number of the first of those looked at."""
 
@@ -52,7 +55,7 @@ class TrainedSystem:
     @cached_property
     def learnt(self) -> Learnt | None:
         """Under another loss than squared error."""
-        if self.training.criterion.is_quadratic:
+        if self.training.in_closed_form:
             return None
         if self.known is not None:
             return self.known
@@ -68,7 +71,8 @@ class TrainedSystem:
         """Samples that leave together, (removals, size)."""
         flat = members.reshape(-1)
         initial = self.initial[flat].flatten(1)
-        return Block(members + self.first, self.space.rows(flat), initial, initial + self.residual[flat].flatten(1))
+        targets = initial + self.residual[flat].flatten(1)
+        return Block(members + self.first, self.space.rows(flat), initial, targets, self._along(flat))
 
     @property
     def everyone(self) -> Everyone:
@@ -82,7 +86,11 @@ class TrainedSystem:
     def some(self, part: slice) -> Some:
         """Some of the training samples."""
         initial = self.initial[part].flatten(1)
-        return Some(part, self.space.rows(part), initial, initial + self.residual[part].flatten(1))
+        targets = initial + self.residual[part].flatten(1)
+        return Some(part, self.space.rows(part), initial, targets, self._along(part))
+
+    def _along(self, index: Index) -> Tensor | None:
+        return None if self.along is None else self.along[:, index].flatten(2)
 
     def probe(self, rows: Any) -> Probe:
         """Other samples to look at, by their rows (m, per_sample, width)."""
@@ -106,15 +114,15 @@ class LocalSums:
         """How many samples there are."""
         return self.run.samples
 
-    def gradient(self, weights: Tensor) -> Tensor:
+    def gradient(self, point: Point) -> Tensor:
         """Σ Jᵀg."""
         loss = self.run.training.criterion
         total = self.run.residual.new_zeros(self.size)
         for some in self.run.everyone():
-            total += some.gradient(loss, weights.to(total.device))
+            total += some.gradient(loss, point)
         return total
 
-    def curvature(self, start: Tensor, end: Tensor) -> Tensor:
+    def curvature(self, start: Point, end: Point) -> Tensor:
         """Σ JᵀAJ."""
         loss = self.run.training.criterion
         total = self.run.residual.new_zeros(self.size, self.size)
@@ -125,6 +133,6 @@ class LocalSums:
 
 def check_trainable(system: Eigensystem, training: Training, samples: int) -> None:
     """Refuse a rate at which squared error diverges, and what a sketch cannot tell; others are watched as they go."""
-    if training.criterion.is_quadratic:
+    if training.in_closed_form:
         training.check_stable(system.largest, samples)
         system.check_reached(training.filter(samples))

@@ -141,7 +141,7 @@ class _Driver:
         summed = self.problem.choice.form == "primal" and self.problem.known is None
         self._cut = self.work.cut({name: self._partition(name, summed) for name in self.sources.names()})
         self.samples = train.samples
-        check_targets(self.sources, self.problem.training.criterion, self._cut["train"])
+        check_targets(self.sources, self.problem.training, self._cut["train"])
         self.system = self._system()
         self.training, self._about = self._training()
         self.learnt = self._learning.learnt(self.training)
@@ -270,7 +270,7 @@ class _Driver:
         if about is None:
             curve: StoppingCurve | LossCurve = (
                 curve_over(self.session, self.sources, self.system)
-                if asked.criterion.is_quadratic
+                if asked.in_closed_form
                 else self._learning.curve(asked)
             )
             about = {"training": curve.best.settings(), "stopping": curve.settings()}

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from uniqueinfo.linearization.source import Chunk
+from uniqueinfo.removal.course import Point
 from uniqueinfo.removal.following import Block, Everyone, Some
 from uniqueinfo.removal.learning import MOST_LOOKED_AT, Learnt, LossCurve, learn, looked_at, stopping_curve
 from uniqueinfo.removal.space import Space
@@ -30,8 +31,7 @@ class _At:
 
     looked: Looked
     loss: Loss
-    points: tuple[Tensor, ...]
-    """Weights."""
+    points: tuple[Point, ...]
     curved: bool
     """Whether the curvature is wanted, or the gradient."""
 
@@ -51,7 +51,8 @@ class Looked:
         """Some training samples."""
         chunk = sources.train.read(index, rows=self.system is None)
         initial, numbers = chunk.initial.flatten(1), index if isinstance(index, slice) else slice(0, 0)
-        return Some(numbers, self._rows(chunk, index), initial, initial + chunk.residual.flatten(1))
+        along = None if chunk.along is None else chunk.along.flatten(2)
+        return Some(numbers, self._rows(chunk, index), initial, initial + chunk.residual.flatten(1), along)
 
     def _rows(self, chunk: Chunk, index: Index) -> WeightedRows:
         columns = chunk.initial.shape[2]
@@ -77,11 +78,11 @@ class SessionSums:
         """How many weights there are."""
         return self.space.size
 
-    def gradient(self, weights: Tensor) -> Tensor:
+    def gradient(self, point: Point) -> Tensor:
         """Σ Jᵀg."""
-        return self._sum(_At(self.looked, self.loss, (weights,), curved=False))
+        return self._sum(_At(self.looked, self.loss, (point,), curved=False))
 
-    def curvature(self, start: Tensor, end: Tensor) -> Tensor:
+    def curvature(self, start: Point, end: Point) -> Tensor:
         """Σ JᵀAJ."""
         return self._sum(_At(self.looked, self.loss, (start, end), curved=True))
 
@@ -108,7 +109,7 @@ class Learning:
 
     def learnt(self, training: Training) -> Learnt | None:
         """What is learnt from all samples; None for squared error."""
-        if training.criterion.is_quadratic:
+        if training.in_closed_form:
             return None
         train = self.sources.train
         everyone = everyone_of(self.sources, self._looked, self.partition)
@@ -131,11 +132,12 @@ class Learning:
 
     def _block(self, members: Indices) -> Block:
         some = self._looked.some(self.sources, members[:, 0])
-        return Block(members, some.rows, some.initial, some.targets)
+        return Block(members, some.rows, some.initial, some.targets, some.along)
 
 
-def check_targets(sources: Sources, loss: Loss, partition: int) -> None:
+def check_targets(sources: Sources, training: Training, partition: int) -> None:
     """Refuse targets that the loss has no meaning for, before anything is computed."""
+    loss = training.criterion
     if loss.is_quadratic:
         return
     for part in slices(sources.train.samples, partition):

@@ -33,9 +33,10 @@ from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
+from uniqueinfo.scoring.recorded import along, recorded_network
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
-from uniqueinfo.training import Training, as_training
+from uniqueinfo.training import Recorded, Training, as_training
 
 _WORTH_TELLING = 10.0  # seconds that rows take from which on it is said whether they are kept
 
@@ -78,7 +79,7 @@ def score(
     """
     execution = Execution.of("score", where)
     problem, samples = network_problem(
-        Network(both_ends(model, trained), train, val, projection, outputs), training, execution
+        Network(model, train, val, projection, outputs, trained=trained), as_training(training), execution
     )
     names = named(samples.ids if ids is None else ids, columns, len(samples))
     return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
@@ -93,14 +94,23 @@ class Network:
     val: Any = None
     projection: Asked = "auto"
     outputs: OutputSketch | None = None
+    trained: nn.Module | Mapping[str, Tensor] | None = None
+
+    def differentiated(self, training: Training) -> nn.Module:
+        """The network whose gradients are taken."""
+        if not isinstance(training, Recorded):
+            return both_ends(self.model, self.trained)
+        if self.trained is not None or self.outputs is not None:
+            raise InputError(
+                "a recording has the trained network, and needs every output: leave trained and outputs out"
+            )
+        return recorded_network(self.model, training)
 
 
-def network_problem(
-    network: Network, training: Training | Literal["auto"], execution: Execution
-) -> tuple[Problem, Samples]:
+def network_problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples]:
     """The problem of a network, and its training samples; nothing is computed yet but a trial on a few of them."""
     passes = NetworkPasses(
-        model=network.model,
+        model=network.differentiated(training),
         projection=None,
         outputs=network.outputs,
         memory=as_bytes(execution.memory),
@@ -118,7 +128,10 @@ def network_problem(
         sketch=execution.sketch,
     )
     ways = _Ways(passes.projected(chosen.projection), train, val, chosen, look, execution)
-    return ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training), train
+    problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
+    if isinstance(training, Recorded):
+        problem = along(network.model, training, train, val, execution.device).problem(problem, training)
+    return problem, train
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,28 +145,28 @@ class _Ways:
     look: Look
     execution: Execution
 
-    def by_kernels(self, training: Training | Literal["auto"]) -> Problem:
+    def by_kernels(self, training: Training) -> Problem:
         """Kernels are computed once it is known where they can be kept."""
         train = KernelSource(self.passes, self.train, "train")
         val = None if self.val is None else KernelSource(self.passes, self.val, "val")
         return Problem(
             sources=Sources(train, val),
             choice=choose(self.look.outputs * len(self.train), None),
-            training=as_training(training),
+            training=training,
             face=self._kernel_face,
             settings=self._settings(),
             factor=self._factor(),
             ready=self._kernels,
         )
 
-    def by_rows(self, training: Training | Literal["auto"]) -> Problem:
+    def by_rows(self, training: Training) -> Problem:
         """Rows are computed when they are asked for, and kept where that is cheaper than computing them twice."""
         source = NetworkSource(self.passes.rows(self.train), self.passes)
         val = None if self.val is None else NetworkSource(source.jacobian.over(self.val), self.passes)
         return Problem(
             sources=Sources(source, val),
             choice=self._choice(source),
-            training=as_training(training),
+            training=training,
             face=self._row_face,
             settings=self._settings(),
             factor=self._factor(),

@@ -72,6 +72,7 @@ class Solver:
             samples=self.samples,
             training=self.training,
             known=self.learnt,
+            along=chunk.along,
             others=everyone_of(sources, Looked.by(self.system), self.partition),
             first=piece.first,
         )

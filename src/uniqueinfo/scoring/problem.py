@@ -65,7 +65,7 @@ class Problem:
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is computed or written."""
-        if self.choice.form == "sketch" and not self.training.criterion.is_quadratic:
+        if self.choice.form == "sketch" and not self.training.in_closed_form:
             raise InputError("sketch: follows squared error alone; leave it out, or train with loss='mse'")
         if not isinstance(self.smoothing, Smoothing | None):
             raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {self.smoothing!r}")

@@ -5,6 +5,7 @@ from uniqueinfo.training.auto import Auto, as_training
 from uniqueinfo.training.converged import Converged, ConvergedFilter
 from uniqueinfo.training.descent import DescentFilter, GradientDescent, MomentumFilter
 from uniqueinfo.training.flow import FlowFilter, GradientFlow
+from uniqueinfo.training.recorded import Recorded
 
 __all__ = [
     "Auto",
@@ -16,6 +17,7 @@ __all__ = [
     "GradientDescent",
     "GradientFlow",
     "MomentumFilter",
+    "Recorded",
     "Reduction",
     "Training",
     "as_training",

@@ -78,6 +78,11 @@ class Training(ABC):
         return as_loss(self.loss)
 
     @property
+    def in_closed_form(self) -> bool:
+        """Whether one eigendecomposition tells all of it: the loss is squared error, and the curvature stays."""
+        return self.loss == SQUARED
+
+    @property
     def rate(self) -> float:
         """The learning rate as far as it can be too high; 0 where there is no such thing."""
         return 0.0
@@ -160,7 +165,7 @@ class Training(ABC):
 
 def trainings() -> dict[str, type[Training]]:
     """Every training algorithm by the name the command line gives it."""
-    return {kind.name: kind for kind in Training._known.values()}
+    return {kind.name: kind for kind in Training._known.values() if kind.name}
 
 
 def per_sum(reduction: Reduction, samples: int, rate: float, decay: float) -> tuple[float, float]:

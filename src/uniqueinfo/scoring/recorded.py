@@ -1,0 +1,175 @@
+"""Scores along a training that happened: the network's own outputs at every checkpoint, its gradients at both ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.jacobian.forward import call, outputs_of
+from uniqueinfo.jacobian.guard import prepared
+from uniqueinfo.jacobian.scaled import scaled
+from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.linearization.source import Chunk, Source
+from uniqueinfo.progress import progress
+from uniqueinfo.samples.samples import Samples
+from uniqueinfo.scoring.pieces import Sources
+from uniqueinfo.scoring.problem import Place, Problem
+from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.spectrum.rows import Rows
+from uniqueinfo.training import Recorded
+from uniqueinfo.types import Index
+
+_BATCH = 256
+
+
+def recorded_network(model: nn.Module, training: Recorded) -> nn.Module:
+    """The network with its gradients at both ends of the training, in the units of its optimizer."""
+    scales, last = training.scales(), len(training.points) - 1
+    start, end = (_at(model, training, number) for number in (0, last))
+    if not scales:
+        return BothEnds(start, end)
+    return BothEnds(scaled(start, scales), scaled(end, scales))
+
+
+def _at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
+    copy = deepcopy(model)
+    try:
+        copy.load_state_dict(training.state(number))
+    except RuntimeError as error:
+        raise InputError(
+            f"model: is not the network of the recording in {training.folder} ({' '.join(str(error).split())}); hand "
+            "over the same network"
+        ) from error
+    return copy
+
+
+def along(model: nn.Module, training: Recorded, train: Samples, val: Samples | None, device: Any) -> Along:
+    """Outputs of the training samples at every checkpoint, and of the validation samples at the last."""
+    points = len(training.points)
+    found = []
+    with progress("Outputs at checkpoints", points) as advance:
+        for number in range(points):
+            copy = _at(model, training, number)
+            found.append(_outputs(copy, train, device))
+            if number == points - 1:
+                after = None if val is None else _outputs(copy, val, device)
+            advance(1)
+    return Along(torch.stack(found), after)
+
+
+def _outputs(model: nn.Module, samples: Samples, device: Any) -> Tensor:
+    """(samples, k), in float64."""
+    parts = [range(start, min(start + _BATCH, len(samples))) for start in range(0, len(samples), _BATCH)]
+    with prepared(model, device, quiet=True), torch.no_grad():
+        return torch.cat([outputs_of(call(model, samples.inputs(part))).double() for part in parts])
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """What the network said on its way."""
+
+    train: Tensor
+    """At every checkpoint, (points, n, k)."""
+    val: Tensor | None
+    """After training, (m, k)."""
+
+    def problem(self, given: Problem, training: Recorded) -> Problem:
+        """The problem of the network with these outputs."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.train.cpu().numpy()).tobytes()).hexdigest()
+        told = {"recording": {"outputs": digest, "points": json.loads(json.dumps(training.points))}}
+        return replace(
+            given,
+            sources=self._with(given.sources),
+            ready=lambda sources, place: self._ready(given, sources, place),
+            face=lambda sources, system: self._face(given, sources, system),
+            settings={**given.settings, **told},
+        )
+
+    def _with(self, sources: Sources) -> Sources:
+        train = RecordedSource(sources.train, self.train[-1], self.train)
+        if sources.val is None or self.val is None:
+            return Sources(train)
+        return Sources(train, RecordedSource(sources.val, self.val))
+
+    def _ready(self, given: Problem, sources: Sources, place: Place) -> Sources:
+        return self._with(given.ready(_inner(sources), place))
+
+    def _face(self, given: Problem, sources: Sources, system: Eigensystem | None) -> Linearization:
+        found = given.face(_inner(sources), system)
+        chunk = sources.train.read(slice(0, sources.train.samples), rows=False)
+        return replace(found, initial=chunk.initial, residual=chunk.residual, along=chunk.along)
+
+
+def _inner(sources: Sources) -> Sources:
+    train, val = sources.train, sources.val
+    assert isinstance(train, RecordedSource)
+    return Sources(train.inner, val.inner if isinstance(val, RecordedSource) else None)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedSource(Source):
+    """Samples of a network whose outputs after training are known: weights count from there."""
+
+    inner: Source
+    after: Tensor
+    """Outputs after training, (samples, k)."""
+    points: Tensor | None = None
+    """Outputs at every checkpoint, (points, samples, k)."""
+
+    @property
+    def piece(self) -> int | None:  # type: ignore[override]
+        """As of the network."""
+        return self.inner.piece
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return self.inner.samples
+
+    @property
+    def per_sample(self) -> int:
+        """Outputs."""
+        return self.inner.per_sample
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the Jacobian."""
+        return self.inner.width
+
+    @property
+    def columns(self) -> int:
+        """Each output has rows of its own."""
+        return self.inner.columns
+
+    def read(self, index: Index, *, rows: bool = True) -> Chunk:
+        """With outputs after training in the place of those before."""
+        found = self.inner.read(index, rows=rows)
+        after = self.after[index].to(found.initial)[..., None]
+        points = None if self.points is None else self.points[:, index].to(found.initial)[..., None]
+        return replace(found, initial=after, along=points, difference=None)
+
+    def rows(self) -> Rows:
+        """Those of the network."""
+        return self.inner.rows()
+
+    def digest(self, part: slice) -> str:
+        """Of inputs and labels."""
+        return self.inner.digest(part)
+
+    def identity(self) -> dict[str, Any]:
+        """The network."""
+        return self.inner.identity()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the algebra runs."""
+        return self.inner.device
