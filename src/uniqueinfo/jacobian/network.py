@@ -17,6 +17,7 @@ from uniqueinfo.jacobian.modules import ModuleCall, ModuleSite
 from uniqueinfo.jacobian.outputs import OutputSketch
 from uniqueinfo.jacobian.routes import RuleCall, RuleSite, find_routes
 from uniqueinfo.jacobian.rules import widen
+from uniqueinfo.jacobian.units import Weighted, scales_of
 from uniqueinfo.samples.datasets import Inputs
 
 Sink = Callable[[int, slice, str, Gradient], None]
@@ -42,6 +43,7 @@ class Network:
         self.dtype = _common_dtype(list(parameters.values()))
         self.device = next(iter(parameters.values())).device
         self._rules = routes.rules
+        self._scales = scales_of(model)
         with torch.no_grad():
             found = outputs_of(call(model, repeat_to(example, 1)))
         size = 1 if found.ndim == 1 else found.shape[1]
@@ -60,19 +62,24 @@ class Network:
     def run(self, inputs: Inputs, sink: Sink, only: Collection[str] | None = None) -> Tensor:
         """Hand per-sample gradients, of all parameters or `only` these, to `sink`; returns outputs (b, k)."""
         wanted = self.shapes if only is None else only
+        scales = self._scales
+
+        def give(output: int, part: slice, name: str, gradient: Gradient) -> None:
+            sink(output, part, name, Weighted(gradient, scales[name]) if name in scales else gradient)
+
         rules = [site for site in self._rules if any(name in wanted for name in site.names.values())]
         modules = [site for site in self._modules if any(name in wanted for name in site.names.values())]
 
         def from_rule(output: int, call: RuleCall, g: Tensor) -> None:
             for local, name in call.site.names.items():
                 if name in wanted:
-                    sink(output, slice(0, batch_size(inputs)), name, call.gradient(g, local))
+                    give(output, slice(0, batch_size(inputs)), name, call.gradient(g, local))
 
         outputs, module_calls = self._backward(inputs, rules, modules, from_rule)
         for module_call in module_calls:
             for output, part, local, gradient in module_call.site.rerun(module_call):
                 if module_call.site.names.get(local, "") in wanted:
-                    sink(output, part, module_call.site.names[local], gradient)
+                    give(output, part, module_call.site.names[local], gradient)
         return outputs
 
     def _backward(

@@ -16,7 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import prepared
-from uniqueinfo.jacobian.scaled import scaled
+from uniqueinfo.jacobian.units import InUnits
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.source import Chunk, Source
 from uniqueinfo.progress import progress
@@ -35,9 +35,10 @@ def recorded_network(model: nn.Module, training: Recorded) -> nn.Module:
     """The network with its gradients at both ends of the training, in the units of its optimizer."""
     scales, last = training.scales(), len(training.points) - 1
     start, end = (_at(model, training, number) for number in (0, last))
+    found = BothEnds(start, end)
     if not scales:
-        return BothEnds(start, end)
-    return BothEnds(scaled(start, scales), scaled(end, scales))
+        return found
+    return InUnits(found, {f"{side}.{name}": scale for side in ("start", "end") for name, scale in scales.items()})
 
 
 def _at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
