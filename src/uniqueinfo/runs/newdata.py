@@ -20,9 +20,9 @@ def read_inputs(folder: Path, inputs: Path, origin: Origin) -> Probe:
     record = Run.find(folder).record
     job = Job.from_record(record).with_model(record)
     train, _, _ = job.read()
-    found = read(inputs, job.reading, labelled=False)
+    found = read(inputs, job.reading.like(train), labelled=False)
     assert train.labels is not None
-    check_known(inputs, found.labels, train.labels)
+    check_known(inputs, found.labels, train.labels, found.ids)
     prepared = prepared_with(job, train, found, where=inputs)
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):

@@ -57,8 +57,8 @@ def check_training_labels(where: Path, labels: NDArray[Any] | None) -> None:
         )
 
 
-def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any]) -> None:
-    """Refuse validation labels that training knows nothing of."""
+def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any], ids: NDArray[Any]) -> None:
+    """Refuse validation labels that training knows nothing of; `ids` name the samples."""
     if labels is None:
         return
     if (labels.dtype.kind == "f") != (train.dtype.kind == "f"):
@@ -72,6 +72,6 @@ def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any]) -
     strange = np.flatnonzero(~np.isin(labels.astype(str), classes.astype(str)))
     if len(strange):
         raise InputError(
-            f"{where}: sample {strange[0]} has label {str(labels[strange[0]])!r}, which no training sample has "
+            f"{where}: sample {ids[strange[0]]} has label {str(labels[strange[0]])!r}, which no training sample has "
             f"({', '.join(map(str, classes[:5]))}{', …' if len(classes) > 5 else ''}); mend it or leave it out"
         )
