@@ -251,7 +251,7 @@ def _across_table(names: _Names, probe: Probe, pairs: Pairs) -> pd.DataFrame:
             "where": "validation",
             "kind": _kinds(pairs.distance),
             "id": names.ids(pairs.second),
-            "other": pairs.first,
+            "other": probe.names[pairs.first],
             **names.labels(pairs.second, pairs.first, probe),
             "distance": pairs.distance,
         }

@@ -22,6 +22,7 @@ from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource, held
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -82,13 +83,13 @@ class LinearizedNetwork(Linearization):
             return self._probe_kernels(self.passes.kernels(self.train_samples, samples).kernels, samples)
         self.passes.check_unchanged()
         source = NetworkSource(held(self.jacobian.over(samples), None, show=self.progress), self.passes)
-        return source.probe(self.system)
+        return replace(source.probe(self.system), ids=counted(samples.ids))
 
     def _probe_kernels(self, kernels: Kernels, samples: Samples) -> Probe:
         rows = kernels.val.reshape(len(samples), self.outputs, -1)
         wanted = None if samples.labels is None else self.passes.targets(samples.labels, self.classes, samples.ids)
         found = super().probe(rows, wanted, kernels.outputs_val)
-        return replace(found, inner=lambda: self._inner(samples))
+        return replace(found, inner=lambda: self._inner(samples), ids=counted(samples.ids))
 
     def _inner(self, samples: Samples) -> Inner:
         """Inner products of other samples' rows with their own, and with those of the validation samples."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from uniqueinfo.linearization.network import LinearizedNetwork
@@ -26,9 +27,10 @@ def read_inputs(folder: Path, inputs: Path, origin: Origin) -> Probe:
     prepared = prepared_with(job, train, found, where=inputs)
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):
-        return linearization.probe(prepared.samples()[1])
+        return replace(linearization.probe(prepared.samples()[1]), ids=found.ids)
     features = prepared.val.inputs.reshape(len(found), -1)
-    if found.labels is None:
-        return linearization.probe(features)
-    encoding = Encoding.infer(train.labels, None)
-    return linearization.probe(features, encoding.encode(str(inputs), found.labels.astype(train.labels.dtype)))
+    targets = None
+    if found.labels is not None:
+        encoding = Encoding.infer(train.labels, None)
+        targets = encoding.encode(str(inputs), found.labels.astype(train.labels.dtype))
+    return replace(linearization.probe(features, targets), ids=found.ids)

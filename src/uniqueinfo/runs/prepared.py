@@ -130,7 +130,7 @@ class Prepared:
         else:
             network = Network(self.network(), *self.samples(), projection=self._projection)
             problem, _ = network_problem(network, self.job.training, execution)
-        names = named(self.train.ids, self._columns(), len(self.train))
+        names = named(self.train.ids, self._columns(), len(self.train), self.val.ids)
         classes = None if self.classes is None else self.classes.tolist()
         return replace(
             problem,

@@ -107,7 +107,8 @@ class Holes:
 
 def _is_empty(column: pd.Series[Any], role: str) -> NDArray[np.bool_]:
     if role == "number" and pd.api.types.is_numeric_dtype(column):  # of another kind: said when it is encoded
-        return np.logical_not(np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan)))
+        empty: NDArray[np.bool_] = ~np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return empty
     if role == "vector":
         return np.array([not _is_whole(cell) for cell in column])
     return column.isna().to_numpy()
