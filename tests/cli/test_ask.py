@@ -118,10 +118,9 @@ def test_the_page_names_validation_samples_by_their_ids(uniqueinfo: Caller, data
     table = pd.read_csv(data)
     table.iloc[:40].to_csv(tmp_path / "train.csv", index=False)
     table.iloc[40:].assign(id=[f"case {i}" for i in range(20)]).to_csv(tmp_path / "val.csv", index=False)
-    assert (
-        uniqueinfo("score", tmp_path / "train.csv", "--val", tmp_path / "val.csv", "--out", tmp_path / "run").code == 0
-    )
-    page = (run / "report.html").read_text(encoding="utf-8")
+    out = tmp_path / "run"
+    assert uniqueinfo("score", tmp_path / "train.csv", "--val", tmp_path / "val.csv", "--out", out).code == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
     assert '"validation_names":{' in page
     assert ':"case 7"' in page
 

@@ -31,7 +31,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Adversarial(Answer):
     """Inputs against a clean reference, the most informative first."""
 

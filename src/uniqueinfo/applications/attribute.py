@@ -41,7 +41,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Attribution(Answer):
     """By how much each training sample moved one output for one validation (or new) sample."""
 
@@ -197,7 +197,7 @@ def _position(probe: Probe, sample: int | None, sample_id: object) -> int:
     names = [str(name) for name in probe.names]
     if str(sample_id) not in names:
         there = known_names(sample_id, names, most=5)
-        raise InputError(f"sample_id: no sample to look at is called {str(sample_id)!r}; {there}")
+        raise InputError(f"which sample: none to look at is called {str(sample_id)!r}; {there}")
     return names.index(str(sample_id))
 
 

@@ -39,7 +39,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compared(Answer):
     """Groups of samples, those whose samples carry the most information first."""
 

@@ -44,7 +44,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mislabeled(Answer):
     """Every training sample, the most suspicious first, and how many of them look wrong."""
 

@@ -47,7 +47,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Redundancy(Answer):
     """Pairs of samples that lie suspiciously close to each other, closest first."""
 

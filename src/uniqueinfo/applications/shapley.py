@@ -55,7 +55,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shapley(Answer):
     """Each sample's information averaged over random subsets, with its standard error."""
 

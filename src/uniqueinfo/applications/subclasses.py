@@ -61,7 +61,7 @@ class Cluster:
     """Their mean."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subclasses(Answer):
     """Clusters of the most informative samples of each class, the most informative cluster first."""
 

@@ -53,7 +53,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kept(Answer):
     """The samples to keep, and how well training on ever fewer of them went."""
 
