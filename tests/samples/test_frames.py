@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,8 +70,9 @@ def test_a_column_that_validation_lacks_is_named() -> None:
         ui.score_features(table(), labels(), table()[["size"]])
 
 
-def test_a_scikit_learn_model_is_told_where_to_go() -> None:
+@pytest.mark.parametrize("trained", [None, {}])
+def test_a_scikit_learn_model_is_told_where_to_go(trained: dict[str, Any] | None) -> None:
     from sklearn.linear_model import LogisticRegression
 
     with pytest.raises(ui.InputError, match=r"a torch nn.Module, got LogisticRegression.*score_features"):
-        ui.score(LogisticRegression(), (np.eye(3), [0, 1, 0]))
+        ui.score(LogisticRegression(), (np.eye(3), [0, 1, 0]), trained=trained)

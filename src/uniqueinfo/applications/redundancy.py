@@ -204,7 +204,10 @@ class _Names:
         if self.scores.labels is None or known is None:
             return {}
         classes = Predictions.of(self.scores)
-        label = self.scores.labels[samples] if classes is None else in_words(targets[samples], classes)
+        given = self.scores.labels[samples]
+        label = (
+            in_words(targets[samples], classes) if classes is not None else given if given.ndim == 1 else list(given)
+        )
         differ = (targets[samples] != known[others]).any(axis=1)
         return {"label": label, "other_label": in_words(known[others], classes), "conflict": differ}
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.jacobian.guard import check_network
 from uniqueinfo.jacobian.kernels import Kernels
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import OutputSketch
@@ -208,6 +209,7 @@ def kernel_folder(work: Path | None) -> OwnedFolder | None:
 
 def both_ends(model: nn.Module, trained: nn.Module | Mapping[str, Tensor] | None) -> nn.Module:
     """The network, with its gradients after training where these are known."""
+    check_network(model)
     return model if trained is None else BothEnds(model, trained)
 
 

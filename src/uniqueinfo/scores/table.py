@@ -121,7 +121,7 @@ class Scores:
         """
         found = Predictions.of(self)
         if found is None:
-            raise InputError("only classes have probabilities, and these scores are of numeric or mixed targets")
+            raise InputError(f"only classes have probabilities; {Predictions.WHY_NOT}")
         return found.probability
 
     def frame(self) -> pd.DataFrame:
