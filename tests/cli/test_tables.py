@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
-from uniqueinfo.cli.tables import print_table
+from tests.cli.calling import Caller
+from uniqueinfo.cli.tables import by_group, print_table
 
 LONG = "scans-of-the-northern-archive/box-0017/sheet-0042"
 
@@ -45,3 +47,16 @@ def test_wide_shows_all_columns(frame: pd.DataFrame) -> None:
 
 def test_numbers_that_name_samples_keep_all_their_digits() -> None:
     assert any("1234567" in line for line in printed(pd.DataFrame({"id": [1234567.0], "weight": [0.5]})))
+
+
+def test_groups_of_several_labels_are_compared() -> None:
+    labels = [np.array([1, 0]), np.array([1, 0]), np.array([0, 1])]
+    frame = pd.DataFrame({"label": labels, "weight": [1.0, 3.0, 1.0], "loo_loss": 0.5})
+    assert by_group(frame, "label")["information"].to_dict() == {"[1 0]": 2.0, "[0 1]": 1.0}
+
+
+def test_numbers_to_predict_are_no_groups(uniqueinfo: Caller, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "t.npz", X=rng.normal(size=(60, 3)), y=rng.normal(size=60))
+    assert uniqueinfo("score", tmp_path / "t.npz", "--out", tmp_path / "run").code == 0
+    assert "By label: almost every sample has a value of its own" in uniqueinfo("show", tmp_path / "run").out

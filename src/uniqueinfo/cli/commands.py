@@ -74,6 +74,11 @@ def show(folder: Path, *, top: int, by: str, wide: bool, as_json: bool) -> None:
     console = Console(highlight=False)
     print_table(console, f"Most informative of {len(frame):,} samples", most, wide=wide)
     print_table(console, "Least informative", least, wide=wide)
+    if len(groups) > max(20, len(frame) / 2):
+        console.print(
+            f"By {escape(by)}: almost every sample has a value of its own; name a column of groups with --by."
+        )
+        return
     print_table(console, f"By {by}, mean information", groups.reset_index(), wide=wide)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from rich.console import Console, JustifyMethod, OverflowMethod
 from rich.markup import escape
@@ -26,7 +27,9 @@ def leading(frame: pd.DataFrame, count: int, *, least: bool = False) -> pd.DataF
 
 def by_group(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Samples, mean information and mean leave-one-out loss of each group, the most informative first."""
-    groups = frame.groupby(column, dropna=False)
+    values = frame[column]
+    rows = values.map(lambda value: isinstance(value, np.ndarray))  # several labels for each sample
+    groups = frame.groupby(values.where(~rows, values.astype(str)), dropna=False)
     table = pd.DataFrame(
         {
             "samples": groups.size(),
