@@ -27,6 +27,7 @@ _SCORE_EPILOG = """\b
 Examples:
   uniqueinfo score photos/train --val photos/val --model torchvision:resnet18 --out runs/photos
   uniqueinfo score reviews.csv --label stars --text review --out runs/reviews
+  uniqueinfo score customers.csv --label churned --extra vendor --fill median --out runs/customers
   uniqueinfo score train-images-idx3-ubyte --model mlp:1024 --lr 0.01 --steps 2000 --out runs/mnist
   uniqueinfo score X.npz --model net.py:make --weights net.safetensors --out runs/mine --dry-run
 """

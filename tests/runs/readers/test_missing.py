@@ -55,6 +55,12 @@ def test_a_filled_table_says_what_was_filled(tmp_path: Path) -> None:
     )
 
 
+def test_an_empty_cell_is_shown_as_one(tmp_path: Path) -> None:
+    shown = reading_of(tmp_path, with_holes(), fill="median").show(2)
+    assert isinstance(shown, dict)
+    assert shown["size"] == "(missing)"
+
+
 def test_dropped_rows_keep_the_numbers_of_the_others(tmp_path: Path) -> None:
     data = reading_of(tmp_path, with_holes(), fill="drop")
     assert data.ids.tolist() == [row for row in range(24) if row not in (2, 5)]

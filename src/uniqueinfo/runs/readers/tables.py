@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
-from uniqueinfo.runs.readers.missing import Holes
+from uniqueinfo.runs.readers.missing import MISSING, Holes
 from uniqueinfo.runs.readers.reader import Reader, suffixed
 from uniqueinfo.runs.readers.roles import UNTRAINED, role_of
 
@@ -165,7 +165,8 @@ def _views(frame: pd.DataFrame, roles: Mapping[str, str], text: str | None) -> C
     def show(index: int) -> View:
         if len(texts) == 1 and len(roles) == 1:
             return str(frame[texts[0]].iloc[index])
-        return {str(name): value for name, value in frame.iloc[index].to_dict().items()}
+        row = {str(name): frame[name].iloc[index] for name in frame}
+        return {name: MISSING if pd.api.types.is_scalar(cell) and pd.isna(cell) else cell for name, cell in row.items()}
 
     return show
 
