@@ -149,7 +149,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     """
     found = Predictions.of(scores)
     if found is None:
-        raise InputError(f"wrong labels are looked for where each sample has one class; {Predictions.WHY_NOT}")
+        raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
     if criterion not in ("margin", "information"):
         raise InputError(f'criterion: expected "margin" or "information", got {criterion!r}')
     if noise_rate is not None and not 0 <= noise_rate <= 1:
