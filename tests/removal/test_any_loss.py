@@ -19,7 +19,7 @@ from uniqueinfo.removal.following import Following
 from uniqueinfo.removal.learning import as_stepped
 from uniqueinfo.removal.trained import LocalSums
 from uniqueinfo.training import Training
-from uniqueinfo.types import Floats
+from uniqueinfo.types import Floats, Indices
 
 GROUPS = [[0], [3, 5], [1, 2, 4]]
 FLOW = ui.GradientFlow(0.2, 60.0, loss="cross-entropy")
@@ -107,7 +107,7 @@ def test_one_output_is_logistic_regression(head: bool) -> None:
     assert error(left_out(problem, training, "auto", GROUPS), truth) < 1e-8
 
 
-def along(problem: Small, training: Stepped, stretches: int, passes: int, members: Floats) -> Floats:
+def along(problem: Small, training: Stepped, stretches: int, passes: int, members: Indices) -> Floats:
     """w − w₋ with a number of stretches and passes of one's own."""
     run = problem.linearization("primal").train(training)
     course = follow(LocalSums(run), training, stretches)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
@@ -38,14 +39,14 @@ def hostile() -> tuple[ui.Scores, SampleViews]:
     rng = np.random.default_rng(0)
     labels = np.array([SCRIPT, "</script><img src=x onerror=alert(2)>", "a & b"] * 20)
     scores = ui.score_features(
-        rng.normal(size=(60, 4)),
+        pd.DataFrame(rng.normal(size=(60, 4))),
         labels,
-        rng.normal(size=(9, 4)),
+        pd.DataFrame(rng.normal(size=(9, 4)), index=[f"{SCRIPT} felt {j}" for j in range(9)]),
         effects=3,
         ids=[f"{SCRIPT}{i}" for i in range(60)],
         columns={SCRIPT: [SCRIPT, "'\"><b>bold</b>"] * 30, "note": [f"<i>{i}</i>\u2028" for i in range(60)]},
     )
-    views = SampleViews(lambda i: f"{SCRIPT} text {i}", lambda j: View(row={SCRIPT: SCRIPT}, caption=SCRIPT))
+    views = SampleViews(lambda i: f"{SCRIPT} text {i}", lambda j: View(row={SCRIPT: SCRIPT}, caption="<b>"))
     return scores, views
 
 

@@ -215,5 +215,6 @@ def test_markup_of_the_user_stays_text(driver: Any, tmp_path: Path) -> None:
     driver.find_element(By.CSS_SELECTOR, "#most .card").click()
     assert driver.find_element(By.ID, "detail-title").text.startswith(SCRIPT)
     assert SCRIPT in driver.find_element(By.CSS_SELECTOR, ".effects").text
+    assert f"validation {SCRIPT} felt " in driver.find_element(By.CSS_SELECTOR, ".effects .name").text
     assert driver.execute_script("return document.querySelectorAll('b b, i:not([class]), [onerror]').length") == 0
     assert driver.get_log("browser") == []

@@ -125,7 +125,7 @@ def test_a_network_with_cross_entropy_follows_training_it_again() -> None:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 4096), nn.Tanh(), nn.Linear(4096, 3))
     with torch.no_grad():
-        model[2].weight.mul_(0.3)
+        list(model.parameters())[2].mul_(0.3)
     X, y = torch.randn(24, 4), torch.arange(24) % 3
     training = ui.GradientDescent(0.01, 60, loss="cross-entropy")
     scores = ui.score(model, (X, y), (X, y), training=training, projection=None)
@@ -139,7 +139,8 @@ def test_a_network_with_cross_entropy_follows_training_it_again() -> None:
                 model.parameters(), torch.autograd.grad(loss, list(model.parameters())), strict=True
             ):
                 parameter.data -= 0.01 * slope
-        return model(X).detach()
+        found: torch.Tensor = model(X).detach()
+        return found
 
     full = trained(list(range(24)))
     truth = [float((full - trained([j for j in range(24) if j != i])).square().sum() / 48) for i in range(6)]

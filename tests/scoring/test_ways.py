@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
@@ -124,3 +125,15 @@ def test_the_choice_of_projection_is_written_down_with_its_reason(task: str) -> 
     elif task == "projected network":
         assert settings["projection"] == "Factorized(per_layer=2000, seed=0)"
         assert "180 rows (nk) are more than" in settings["projection_why"]
+
+
+@pytest.mark.parametrize("form", ["primal", "dual"])
+def test_the_ids_of_validation_samples_are_kept_wherever_scores_are(form: Any, tmp_path: Path) -> None:
+    (X, y), (X_val, _) = data(60, 0), data(20, 1)
+    frame, other = pd.DataFrame(X), pd.DataFrame(X_val, index=[f"photo {j}.jpg" for j in range(20)])
+    held = ui.score_features(frame, y, other, effects=FEW, form=form)
+    stored = ui.score_features(frame, y, other, effects=FEW, form=form, out=tmp_path / "out")
+    for effects in (held.effects, stored.effects):
+        assert effects is not None
+        assert effects.ids is not None
+        np.testing.assert_array_equal(effects.ids, other.index.to_numpy()[effects.validation])

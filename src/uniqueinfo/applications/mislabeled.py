@@ -44,7 +44,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mislabeled(Answer):
     """Every training sample, the most suspicious first, and how many of them look wrong."""
 
@@ -149,7 +149,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     """
     found = Predictions.of(scores)
     if found is None:
-        raise InputError("wrong labels are looked for among classes, but these scores are of numeric or mixed targets")
+        raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
     if criterion not in ("margin", "information"):
         raise InputError(f'criterion: expected "margin" or "information", got {criterion!r}')
     if noise_rate is not None and not 0 <= noise_rate <= 1:

@@ -76,8 +76,6 @@ class NetworkRows:
     classes: int
     """How many outputs the network itself has, before any mixing."""
     cut: Cut
-    seconds: float
-    """What the rows of one sample take, by those of a few, here and now."""
     notes: tuple[str, ...]
     paths: Mapping[str, str]
     """Which way each parameter's part was computed: a layer rule's name, or "generic"."""
@@ -98,7 +96,6 @@ class NetworkRows:
             check_uncoupled(first, together)
             outputs, width = first.shape[1:]
             cut = plan_for(len(data), 4 * outputs * width, one=one, two=two, budget=network.memory)
-            seconds = _seconds(engine, data, min(_TIMED, cut.batch, len(data)))
         return cls(
             network=network,
             data=_portable(data),
@@ -106,10 +103,19 @@ class NetworkRows:
             width=width,
             classes=engine.classes,
             cut=cut,
-            seconds=seconds,
             notes=tuple(notes),
             paths=engine.paths,
         )
+
+    @cached_property
+    def seconds(self) -> float:
+        """What the rows of one sample take, by those of a few, here and now."""
+        count = min(_TIMED, self.cut.batch, len(self.data))
+        with prepared(self.network.model, self.network.device, quiet=True):
+            engine, inputs = self.network.engine(self.data), self.data.inputs(range(count))
+            started = time.perf_counter()
+            engine(inputs)
+            return (time.perf_counter() - started) / count
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -243,13 +249,6 @@ class NetworkRows:
 
     def _batches(self, chosen: Sequence[int]) -> list[Sequence[int]]:
         return [chosen[start : start + self.cut.batch] for start in range(0, len(chosen), self.cut.batch)]
-
-
-def _seconds(engine: RowEngine, data: Samples, count: int) -> float:
-    inputs = data.inputs(range(count))
-    started = time.perf_counter()
-    engine(inputs)
-    return (time.perf_counter() - started) / count
 
 
 def _portable(data: Samples) -> Samples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,8 +45,8 @@ class Job:
             how = "at random" if labels.dtype.kind == "f" else "a share of each class"
             note = f"no validation data named: {len(held)} of the {len(found)} samples ({how}) are held out for it"
             return found.take(chosen), found.take(held), (*found.notes, note)
-        val = read(self.val, self.reading, labelled=False)
-        check_known(self.val, val.labels, labels)
+        val = read(self.val, self.reading.like(found), labelled=False)
+        check_known(self.val, val.labels, labels, val.ids)
         unlabelled = "the validation data has no labels: information is computed, the value of samples is not"
         return found, val, (*found.notes, *val.notes, *([unlabelled] if val.labels is None else []))
 
@@ -54,7 +54,7 @@ class Job:
         """Everything asked for that the scores depend on, for run.json."""
         model: dict[str, Any] = {"name": self.model.name, "pretrained": self.model.pretrained}
         return {
-            "reading": asdict(self.reading),
+            "reading": self.reading.settings(),
             "model": model | ({"centred": True} if self.model.centred else {}),
             "training": self.training.settings(),
             "projection": self.projection,

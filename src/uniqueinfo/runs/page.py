@@ -35,12 +35,10 @@ def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> P
 
 
 def sample_views(train: Data, val: Data) -> SampleViews:
-    """How to show the samples of a run; those of validation say what they are."""
+    """How to show the samples of a run; those of validation have their label below."""
 
     def validation(index: int) -> View:
-        name, label = str(val.ids[index]), None if val.labels is None else str(val.labels[index])
-        said = [part for part in (None if name == str(index) else name, label) if part is not None]
-        return replace(View.of(val.show(index)), caption=", ".join(said) or None)
+        return replace(View.of(val.show(index)), caption=None if val.labels is None else str(val.labels[index]))
 
     return SampleViews(train=train.show, validation=validation)
 

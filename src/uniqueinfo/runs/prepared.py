@@ -19,7 +19,7 @@ from uniqueinfo.progress import progress
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
-from uniqueinfo.runs.readers.columns import TableEncoding
+from uniqueinfo.runs.readers.columns import TableEncoding, filled_texts
 from uniqueinfo.runs.readers.data import fingerprint
 from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.arrays import feature_problem, named
@@ -132,7 +132,7 @@ class Prepared:
         else:
             network = Network(self.network(), *self.samples(), projection=self._projection)
             problem, _ = network_problem(network, self.job.training, execution)
-        names = named(self.train.ids, self._columns(), len(self.train))
+        names = named(self.train.ids, self._columns(), len(self.train), self.val.ids)
         classes = None if self.classes is None else self.classes.tolist()
         return replace(
             problem,
@@ -201,7 +201,10 @@ def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]
         return train, val
     if job.model.reads_text:
         return _tokenized(job, train, val)
-    encoding = TableEncoding.fit(train.inputs, text=job.reading.text, embed=job.reading.embed)
+    reading = job.reading
+    encoding = TableEncoding.fit(
+        train.inputs, roles=train.roles, text=reading.text, embed=reading.embed, fill=reading.fill
+    )
     return (
         replace(train, inputs=encoding(job.train, train.inputs)),
         replace(val, inputs=encoding(where, val.inputs)),
@@ -212,7 +215,7 @@ def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:
     text = job.reading.text or str(train.inputs.columns[0])
     if text not in val.inputs or (job.reading.text is None and len(train.inputs.columns) > 1):
         raise InputError(f"--model {job.model.name}: reads one column of texts; name it with --text")
-    texts = [*train.inputs[text].astype(str), *val.inputs[text].astype(str)]
+    texts = [*filled_texts(train.inputs[text]), *filled_texts(val.inputs[text])]
     tokens = job.model.tokens(texts)  # together, so that both are padded to one length
     n = len(train)
     return (

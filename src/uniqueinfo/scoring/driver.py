@@ -164,6 +164,7 @@ class _Driver:
             probe=probe if problem.effects or self.learnt is not None else None,
             learnt=self.learnt,
             partition=self._cut["train"],
+            called=problem.names.validation if problem.effects else None,
             written=written,
         )
 

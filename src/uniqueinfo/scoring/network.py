@@ -26,13 +26,14 @@ from uniqueinfo.linearization.network import (
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import Columns, named
 from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
 from uniqueinfo.scoring.pieces import Sources
-from uniqueinfo.scoring.problem import Place, Problem
+from uniqueinfo.scoring.problem import Names, Place, Problem
 from uniqueinfo.scoring.recorded import along, recorded_network
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -81,7 +82,7 @@ def score(
     problem, samples = network_problem(
         Network(model, train, val, projection, outputs, trained=trained), as_training(training), execution
     )
-    names = named(samples.ids if ids is None else ids, columns, len(samples))
+    names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
     return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
 
 
@@ -129,6 +130,7 @@ def network_problem(network: Network, training: Training, execution: Execution) 
     )
     ways = _Ways(passes.projected(chosen.projection), train, val, chosen, look, execution)
     problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
+    problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
         problem = along(network.model, training, train, val, execution.device).problem(problem, training)
     return problem, train

@@ -40,6 +40,8 @@ class Names:
     columns: pd.DataFrame | None = None
     labels: Labels = None
     """As the table is to show them, where they are not those that are trained on."""
+    validation: NDArray[Any] | None = None
+    """The ids of the validation samples; None where they are counted."""
 
 
 @dataclass(frozen=True, eq=False)
