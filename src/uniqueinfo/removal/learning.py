@@ -21,6 +21,7 @@ from uniqueinfo.types import Floats, Indices
 _FIRST, _MOST = 8, 64  # stretches: as many are tried first, and at most
 _ENOUGH = 5e-3  # of a change, by its typical error: far below what scores of samples differ by
 _PASSES = 8  # at most, where all pairs of samples are affordable
+_RECORDED = 4  # along a training that happened, whose gradients are known less exactly than more passes would need
 _NEWTON = 40  # steps, at most: a handful is usual
 _AFFORDABLE = 4e12  # operations that passes over all pairs may take: about two minutes of one core
 _LOOKED_AT = 8
@@ -78,7 +79,8 @@ def learn(summed: Summed, training: Training, some: Block, everyone: Everyone, o
         course = recorded(summed, training)
         coarse = recorded(summed, training, every=2)
         whole, half = (Following(each, loss)(some) for each in (course, coarse))
-        return Learnt(course, loss, passes=1, error=_difference(half, whole) / 3)
+        passes = min(_RECORDED, _passes(summed, outputs, stretches=len(course.stretches)))
+        return Learnt(course, loss, passes, error=_difference(half, whole) / 3)
     stepped = as_stepped(training)
     course = follow(summed, stepped, _FIRST)
     passes = _passes(summed, outputs, stretches=2 * _FIRST)
