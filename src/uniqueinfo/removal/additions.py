@@ -36,10 +36,17 @@ class Added:
     """½‖w₊ − w‖²."""
     functional: Floats | None
     """(1/2m) Σ_j ‖f_w₊(x_j) − f_w(x_j)‖² over the validation samples; None where there are none."""
+    value: Floats | None
+    """(1/m) Σ_j ½‖f_w(x_j) − y_j‖² − ½‖f_w₊(x_j) − y_j‖²: what the validation loss falls by; None without targets."""
+    own: Floats
+    """f_w₊ − f_w of the new sample itself, (samples, outputs)."""
 
 
-def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Tensor) -> Added:
+def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Tensor, *, apart: bool = False) -> Added:
     """Add each of the new samples, alone, with targets (samples, per_sample, columns); `probe` is what is looked at.
+
+    `apart`: the new samples are those of the probe, in its order, and each is looked at on the others alone, as a
+    training sample is never looked at on itself.
 
     >>> from uniqueinfo.linearization.linearization import Linearization
     >>> from uniqueinfo.training import Converged
@@ -55,17 +62,20 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
         raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
     shift = run.coordinates_under(filter) - run.coordinates
     new = _New(inputs)
-    adding = _Adding(run, probe, fit(filter, system.largest + longest(inputs)), shift)
+    adding = _Adding(run, probe, fit(filter, system.largest + longest(inputs)), shift, apart)
     residual = targets - inputs.initial
-    weight, functional = np.empty((2, inputs.samples))
+    weight, functional, value = np.empty((3, inputs.samples))
+    own = np.empty((inputs.samples, inputs.initial[0].numel()))
     with progress("Adding", inputs.samples) as advance:
         for part in slices(inputs.samples, adding.bytes_each):
-            found = adding(new, part, residual[part])
-            weight[part] = found[0].cpu().numpy()
-            if found[1] is not None:
-                functional[part] = found[1].cpu().numpy()
+            change = adding.change(new, part, residual[part])
+            weight[part] = change.square().cpu().numpy() / 2
+            own[part] = change.own().flatten(1).cpu().numpy()
+            if probe is not None:
+                functional[part], value[part] = (each.cpu().numpy() for each in adding.seen(new, change, probe))
             advance(part.stop - part.start)
-    return Added(weight, None if probe is None else functional)
+    known = probe is not None and probe.targets is not None
+    return Added(weight, None if probe is None else functional, value if known else None, own)
 
 
 def longest(inputs: Probe) -> float:
@@ -109,6 +119,26 @@ class _New:
 
 
 @dataclass(frozen=True, eq=False)
+class _Change:
+    """What adding each of some samples does to the weights: δ within the span of the training rows, and outside it."""
+
+    part: slice
+    Z: Tensor
+    outside: Tensor  # z zᵀ − Z Zᵀ: what the span of the training rows does not hold, (samples, k, k)
+    inner: Tensor  # in coordinates, (samples, rank, columns)
+    outer: Tensor  # in combinations of z, (samples, k, columns)
+
+    def square(self) -> Tensor:
+        """‖δ‖²."""
+        found: Tensor = self.inner.square().sum(dim=(1, 2))
+        return found + torch.einsum("bkc,bkl,blc->b", self.outer, self.outside, self.outer)
+
+    def own(self) -> Tensor:
+        """z δ, (samples, k, columns)."""
+        return self.Z @ self.inner + self.outside @ self.outer
+
+
+@dataclass(frozen=True, eq=False)
 class _Adding:
     """All that additions have in common."""
 
@@ -116,6 +146,7 @@ class _Adding:
     probe: Probe | None
     filter: Rational
     shift: Tensor  # [φ₊(s) − φ(s)] ∘ Zᵀr, (rank, columns)
+    apart: bool
 
     @property
     def bytes_each(self) -> int:
@@ -124,17 +155,10 @@ class _Adding:
         seen = 0 if self.probe is None else self.probe.samples
         return 16 * rows * (self.run.system.rank * (len(self.filter.poles) + 2) + 3 * seen * rows * columns)
 
-    def __call__(self, new: _New, part: slice, residual: Tensor) -> tuple[Tensor, Tensor | None]:
-        """½‖δ‖² and F-SI of adding each of some samples, with residual (samples, k, columns)."""
-        Z = new.rotated(part)
-        outside = new.own(part) - Z @ Z.mT  # what the span of the training rows does not hold, (samples, k, k)
-        inner, outer = self._change(Z, outside, residual)
-        own: Tensor = inner.square().sum(dim=(1, 2)) + torch.einsum("bkc,bkl,blc->b", outer, outside, outer)
-        return own / 2, self._seen(new, part, Z, inner, outer)
-
-    def _change(self, Z: Tensor, outside: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
-        """δ in coordinates (samples, rank, columns); outside the span in combinations of z, (samples, k, columns)."""
-        system = self.run.system
+    def change(self, new: _New, part: slice, residual: Tensor) -> _Change:
+        """Of adding each of some samples, with residual (samples, k, columns)."""
+        system, Z = self.run.system, new.rotated(part)
+        outside = new.own(part) - Z @ Z.mT
         p = torch.from_numpy(self.filter.poles).to(Z.device)
         weights = torch.from_numpy(np.where(self.filter.is_real, 1, 2) * self.filter.weights).to(Z.device)
         scaled = Z[..., None] / (system.values[:, None] - p)  # (samples, k, rank, poles)
@@ -144,17 +168,23 @@ class _Adding:
         y = torch.linalg.solve(identity + leverage, misfit) * weights[:, None, None]
         inner = torch.einsum("bkrp,bpkc->brc", scaled, y).real + self.filter.constant * Z.mT @ residual
         outer = -(y / p[:, None, None]).sum(dim=1).real + self.filter.constant * residual
-        return inner + self.shift, outer
+        return _Change(part, Z, outside, inner + self.shift, outer)
 
-    def _seen(self, new: _New, part: slice, Z: Tensor, inner: Tensor, outer: Tensor) -> Tensor | None:
-        """(1/2m) Σ ‖Z_val δ + (J_val zᵀ − Z_val Zᵀ) outer‖²."""
-        probe = self.probe
-        if probe is None:
-            return None
-        total = Z.new_zeros(len(Z))
+    def seen(self, new: _New, change: _Change, probe: Probe) -> tuple[Tensor, Tensor]:
+        """F-SI and value, with the movements Z_val δ + (J_val zᵀ − Z_val Zᵀ) outer of the validation samples."""
+        Z, part = change.Z, change.part
+        squares, pulls = Z.new_zeros(2, len(Z))
         for others in probe.rows.chunks():
             rotated = probe.system.rotate(probe.seen[others])
             across = new.across(part, probe, others) - torch.einsum("mqr,bkr->bmqk", rotated, Z)
-            moved = torch.einsum("mqr,brc->bmqc", rotated, inner) + torch.einsum("bmqk,bkc->bmqc", across, outer)
-            total += moved.square().sum(dim=(1, 2, 3))
-        return total / (2 * probe.samples)
+            moved = torch.einsum("mqr,brc->bmqc", rotated, change.inner)
+            moved += torch.einsum("bmqk,bkc->bmqc", across, change.outer)
+            if self.apart:
+                these, those = (torch.arange(s.start, s.stop, device=Z.device) for s in (part, others))
+                moved[these[:, None] == those] = 0.0
+            squares += moved.square().sum(dim=(1, 2, 3))
+            if probe.targets is not None:
+                wrong = probe.initial[others] + rotated @ self.run.coordinates - probe.targets[others]
+                pulls += torch.einsum("bmqc,mqc->b", moved, wrong)
+        count = probe.samples - self.apart
+        return squares / (2 * count), -(pulls + squares / 2) / count

@@ -29,6 +29,7 @@ _ID, _CELL, _CHOICES = 120, 60, 60
 _TITLES = {
     "id": ("Sample", "The sample's id"),
     "label": ("Label", "The label it came with"),
+    "place": ("Place", "Whether it was trained on, or held out for validation: then scores say what it would add"),
     "prediction": ("Without it", "What the network trained without the sample says about it"),
     "functional": ("Information", "How much the predictions on the validation data change when the sample leaves"),
     "weight": ("In weights", "How much the weights change when the sample leaves"),

@@ -28,7 +28,7 @@ from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
 from uniqueinfo.scoring.given import GivenFeatures
 from uniqueinfo.scoring.network import Network, network_problem
-from uniqueinfo.scoring.problem import Problem
+from uniqueinfo.scoring.problem import Names, Problem
 
 _EFFECTS = 5  # validation samples kept for each training sample: those it moves most
 
@@ -130,12 +130,12 @@ class Prepared:
         else:
             network = Network(self.network(), *self.samples(), projection=self._projection)
             problem, _ = network_problem(network, self.job.training, execution)
-        names = named(self.train.ids, self._columns(), len(self.train))
         classes = None if self.classes is None else self.classes.tolist()
         return replace(
             problem,
             effects=_EFFECTS,
-            names=replace(names, labels=self.train.labels),
+            names=_names(self.train),
+            held_out=_names(self.val) if self.job.val is None else None,
             settings={**problem.settings, "classes": classes},
         )
 
@@ -144,18 +144,14 @@ class Prepared:
         started = time.perf_counter()
         execution = self.execution(run.path)
         scores = score_problem(self.problem(execution), execution, run.folder)
-        run.told(notes=self.notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
+        notes = (*self.notes, *_of_held_out(scores))
+        run.told(notes=notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
         return replace(run.scores(), source=scores.source)
 
     @property
     def _projection(self) -> Asked:
         asked = self.job.projection
         return Factorized(asked) if isinstance(asked, int) else asked
-
-    def _columns(self) -> Any:
-        """The user's own columns; one named like a measure says that it was given."""
-        columns = self.train.columns
-        return None if columns is None else columns.rename(columns={n: f"{n} (given)" for n in RESERVED})
 
     def _targets(self, data: Data) -> NDArray[Any] | None:
         """Class numbers, or the numbers to predict."""
@@ -217,6 +213,20 @@ def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:
         replace(train, inputs={name: array[:n] for name, array in tokens.items()}),
         replace(val, inputs={name: array[n:] for name, array in tokens.items()}),
     )
+
+
+def _names(data: Data) -> Names:
+    """What the user says of samples; a column named like a measure says that it was given."""
+    columns = None if data.columns is None else data.columns.rename(columns={n: f"{n} (given)" for n in RESERVED})
+    return replace(named(data.ids, columns, len(data)), labels=data.labels, rows=data.rows)
+
+
+def _of_held_out(scores: Scores) -> tuple[str, ...]:
+    """What to know of samples that were held out, where they could not be measured."""
+    about = scores.settings.get("held_out")
+    if about is None or about["added"]:
+        return ()
+    return (f"samples held out have predictions and no information: {about['why']}",)
 
 
 def _absolute(path: Path | None) -> str | None:

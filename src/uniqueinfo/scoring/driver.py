@@ -30,6 +30,7 @@ from uniqueinfo.scoring.cut import partition, slices
 from uniqueinfo.scoring.engine import Engine, LocalEngine, Session
 from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
+from uniqueinfo.scoring.held_out import held_out_scores, why_not_added
 from uniqueinfo.scoring.identity import identity_of, mark_of
 from uniqueinfo.scoring.origins import origin_of, reopened
 from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
@@ -105,6 +106,8 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
             run.keep_part(number, part.content)
         told = [driver.work.smoothed(number) or [0.0, 0.0] for number in parts]
         total, below = (sum(each[at] for each in told) for at in (0, 1))
+        if problem.held_out is not None:
+            run.keep_held_out(held_out_scores(driver.origin()(), problem.held_out, problem.factor).content())
         run.finish(driver.settings(solver, below / total if total > 0 else 0.0), len(parts))
         driver.work.done()
         return replace(run.scores(), source=driver.origin())
@@ -196,6 +199,7 @@ class _Driver:
             "partition": self._cut["train"],
             "fit_error": solver.fit_error(self._some_residual()),
             "versions": versions(),
+            **self._held_out(),
             **problem.settings,
         }
 
@@ -305,6 +309,13 @@ class _Driver:
         inverted = {} if precision.conditioning is None else asdict(precision.conditioning)
         warn_of_floor_share(precision.conditioning, below_floor)
         return self.problem.smoothing.settings() | inverted | {"share_below_floor": below_floor}
+
+    def _held_out(self) -> dict[str, Any]:
+        """Whether samples that were held out are measured too, where any get scores."""
+        if self.problem.held_out is None:
+            return {}
+        why = why_not_added(self.system, self.training, self.samples)
+        return {"held_out": {"added": why is None, "why": why}}
 
     def _some_residual(self) -> Tensor:
         """That of one sample: enough for what looks at its shape alone."""

@@ -60,6 +60,10 @@ class Data:
     """Where all this was read from."""
     notes: tuple[str, ...] = ()
     """What a person should know about how it was read."""
+    table: pd.DataFrame | None = None
+    """The user's whole table as it stands in the file, where it is one: what is exported again."""
+    rows: NDArray[np.intp] | None = None
+    """Where the samples stand among all that were read, where these are some of them."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -77,6 +81,8 @@ class Data:
             lambda index: self.show(int(chosen[index])),
             self.files,
             self.notes,
+            table=None if self.table is None else self.table.iloc[chosen].reset_index(drop=True),
+            rows=chosen if self.rows is None else self.rows[chosen],
         )
 
     def fingerprint(self) -> str:

@@ -50,6 +50,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
         _views(frame.drop(columns=[c for c in (label, named) if c is not None]), trained, roles, reading.text),
         (path,),
         (f"not trained on, neither numbers nor categories nor text: {', '.join(left)}",) if left else (),
+        table=frame,
     )
 
 
