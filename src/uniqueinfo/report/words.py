@@ -64,7 +64,8 @@ def caveats(
         "error. A network trained long, or with another loss, moves away from it: then the order of the samples is a "
         "better guide than the numbers."
     ]
-    linear = settings.get("run", {}).get("settings", {}).get("model", {}).get("name") == "linear"
+    model = str(settings.get("run", {}).get("settings", {}).get("model", {}).get("name"))
+    linear = model == "linear" or model.startswith("features:")
     if validation is not None:
         said.append(validation)
     elif linear:

@@ -8,7 +8,7 @@ from uniqueinfo.linearization.network import LinearizedNetwork
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
-from uniqueinfo.runs.prepared import prepared_with
+from uniqueinfo.runs.prepared import flat, prepared_with
 from uniqueinfo.runs.readers import read
 from uniqueinfo.runs.readers.labels import check_known
 from uniqueinfo.samples.targets import Encoding
@@ -27,7 +27,7 @@ def read_inputs(folder: Path, inputs: Path, origin: Origin) -> Probe:
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):
         return linearization.probe(prepared.samples()[1])
-    features = prepared.val.inputs.reshape(len(found), -1)
+    features = flat(prepared.seen_by_network(prepared.val).inputs)
     if found.labels is None:
         return linearization.probe(features)
     encoding = Encoding.infer(train.labels, None)

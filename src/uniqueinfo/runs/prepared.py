@@ -18,6 +18,7 @@ from uniqueinfo.linearization.projection import Asked
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
+from uniqueinfo.runs.photos.seeing import seen
 from uniqueinfo.runs.readers import Data
 from uniqueinfo.runs.readers.columns import TableEncoding
 from uniqueinfo.runs.readers.data import fingerprint
@@ -98,6 +99,21 @@ class Prepared:
         known: dict[tuple[Path, ...], str] = {}
         return {name: known.setdefault(paths, fingerprint(paths)) for name, paths in files.items() if paths}
 
+    def seen(self, folder: Path | None) -> Prepared:
+        """The same with what the frozen network sees in place of the samples, where the model has one."""
+        return replace(
+            self,
+            train=self.seen_by_network(self.train, "train", folder),
+            val=self.seen_by_network(self.val, "val", folder),
+        )
+
+    def seen_by_network(self, data: Data, name: str = "", folder: Path | None = None) -> Data:
+        """Features of some samples, kept in a folder under a name; the samples themselves where none are needed."""
+        network = self.job.model.frozen()
+        if network is None:
+            return data
+        return replace(data, inputs=seen(network, data.inputs, name, folder, self.job.device))
+
     def network(self) -> Any:
         """The network, built for these inputs and labels."""
         return self.job.model.build(shape(self.train.inputs), self.outputs, self.job.seed)
@@ -121,7 +137,7 @@ class Prepared:
     def problem(self, execution: Execution) -> Problem:
         """What is to be scored, in the library's words."""
         if self.job.model.linear:
-            X, X_val = (_features(data.inputs) for data in (self.train, self.val))
+            X, X_val = (flat(data.inputs) for data in (self.train, self.val))
             labels = self.val.labels
             if labels is not None and self.train.labels is not None:
                 labels = labels.astype(self.train.labels.dtype)
@@ -143,7 +159,8 @@ class Prepared:
         """Compute, and leave the scores in the run folder; what is done so far lies there."""
         started = time.perf_counter()
         execution = self.execution(run.path)
-        scores = score_problem(self.problem(execution), execution, run.folder)
+        problem = self.seen(run.folder.features).problem(execution)
+        scores = score_problem(problem, execution, run.folder)
         notes = (*self.notes, *_of_held_out(scores))
         run.told(notes=notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
         return replace(run.scores(), source=scores.source)
@@ -233,7 +250,7 @@ def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.resolve())
 
 
-def _features(inputs: Any) -> NDArray[Any]:
+def flat(inputs: Any) -> NDArray[Any]:
     """Numbers, one row per sample."""
     rows = inputs if isinstance(inputs, np.ndarray) else np.stack(list(_each(inputs)))
     return rows.reshape(len(rows), -1)
