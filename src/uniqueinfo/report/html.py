@@ -19,6 +19,7 @@ from uniqueinfo.report import svg
 from uniqueinfo.report.figures import natural
 from uniqueinfo.report.summarize import Summary, summarize
 from uniqueinfo.report.views import SampleViews, shorten
+from uniqueinfo.scores.everyone import HELD
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
 from uniqueinfo.store.plain import plain
@@ -78,6 +79,7 @@ def render(summary: Summary) -> str:
         script_digest=digest,
         data=data,
         shown=len(data["rows"]),
+        held_out=0 if summary.scores.place is None else int((summary.scores.place == HELD).sum()),
         figures={
             "distribution": svg.distribution(summary.distribution),
             "concentration": svg.concentration(summary.concentration),
