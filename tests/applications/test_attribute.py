@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -125,3 +128,41 @@ def test_of_several_numbers_to_predict_one_must_be_named() -> None:
     scores = ui.score_features(np.eye(3), np.eye(3), np.eye(3), training=ui.Converged(0.1))
     with pytest.raises(ui.InputError, match="say which, 0 … 2"):
         attribute(scores, 0)
+
+
+@pytest.fixture(scope="module")
+def named() -> ui.Scores:
+    """Ten samples of numbers, the validation samples named by the index of their table."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(10, 2)), columns=["a", "b"], index=range(400, 410))
+    X_val = pd.DataFrame(rng.normal(size=(2, 2)), columns=["a", "b"], index=["left", "right"])
+    return ui.score_features(X, np.arange(10) % 3, X_val, effects=2)
+
+
+def test_a_sample_is_chosen_by_its_id(named: ui.Scores) -> None:
+    found = attribute(named, sample_id="right")
+    np.testing.assert_array_equal(found.change, attribute(named, 1).change)
+    assert "validation sample right is" in found.sentence
+
+
+def test_an_id_that_is_not_there_is_answered_with_the_one_that_may_be_meant(named: ui.Scores) -> None:
+    with pytest.raises(ui.InputError, match="called 'rigth'; did you mean 'right'"):
+        attribute(named, sample_id="rigth")
+
+
+@pytest.mark.parametrize("which", [{}, {"sample": 1, "sample_id": "right"}])
+def test_one_sample_is_asked_about(named: ui.Scores, which: dict[str, Any]) -> None:
+    with pytest.raises(ui.InputError, match=r"--val-index.*--val-id"):
+        attribute(named, **which)
+
+
+def test_numbers_of_samples_and_classes_have_no_decimal_point(named: ui.Scores) -> None:
+    found = attribute(named, 0)
+    first = int(found.samples[0])
+    assert f"{400 + first} (labelled {first % 3})" in found.sentence
+
+
+def test_effects_name_validation_samples_by_their_ids(named: ui.Scores) -> None:
+    assert named.effects is not None
+    assert named.effects.ids is not None
+    assert (named.effects.ids == np.array(["left", "right"])[named.effects.validation]).all()

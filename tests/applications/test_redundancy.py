@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
@@ -183,3 +184,9 @@ def test_the_plot_shows_every_sample() -> None:
 def test_bad_settings_are_named(scored: ui.Scores, given: dict[str, float], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
         redundancy(scored, **given)  # type: ignore[arg-type]
+
+
+def test_validation_samples_go_by_their_own_ids(data: Data) -> None:
+    X, X_val = pd.DataFrame(data.X), pd.DataFrame(data.X_val, index=[f"photo {j}" for j in range(22)])
+    scores = ui.score_features(X, data.y, X_val, data.y_val, training=ui.Converged(0.01), head="paper")
+    assert ("5", "photo 20") in _pairs(redundancy(scores).frame(), "validation", "exact")

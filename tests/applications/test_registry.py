@@ -62,6 +62,13 @@ def test_what_is_read_is_what_is_declared(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
+def test_every_answer_is_printed_as_its_sentence_and_table(name: str) -> None:
+    module = import_module(registry.questions()[name].module)
+    answers = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Answer)]
+    assert {kind.__repr__ for kind in answers} == {Answer.__repr__}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_options_are_arguments_with_the_same_defaults(name: str) -> None:
     question = registry.questions()[name]
     taken = inspect.signature(question.function).parameters

@@ -140,3 +140,29 @@ def test_the_table_shows_held_out_rows(uniqueinfo: Caller, run: Path) -> None:
 def test_the_page_shows_held_out_rows(uniqueinfo: Caller, run: Path) -> None:
     assert uniqueinfo("mislabeled", run, "--noise-rate", "1").code == 0
     assert "held out" in (run / "report.html").read_text(encoding="utf-8")
+
+
+def test_held_out_rows_are_named_by_their_rows_in_the_file(uniqueinfo: Caller, run: Path) -> None:
+    rows = set(range(60)) - set(pd.read_parquet(run / "scores.parquet")["id"])
+    last = max(rows)
+    said = uniqueinfo("attribute", run, "--val-id", last)
+    assert f"validation sample {last} is" in said.out
+    felt = pd.read_parquet(run / "scores.parquet")["effects_id"]
+    assert {row for few in felt for row in few} <= rows
+
+
+def test_the_page_names_validation_samples_by_their_ids(uniqueinfo: Caller, data: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(data)
+    table.iloc[:40].to_csv(tmp_path / "train.csv", index=False)
+    table.iloc[40:].assign(id=[f"case {i}" for i in range(20)]).to_csv(tmp_path / "val.csv", index=False)
+    out = tmp_path / "run"
+    assert uniqueinfo("score", tmp_path / "train.csv", "--val", tmp_path / "val.csv", "--out", out).code == 0
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert '"validation_names":{' in page
+    assert ':"case 7"' in page
+
+
+def test_new_inputs_are_named_by_their_ids(uniqueinfo: Caller, data: Path, run: Path, tmp_path: Path) -> None:
+    pd.read_csv(data).head(3).assign(id=["x", "y", "z"]).to_csv(tmp_path / "new.csv", index=False)
+    said = uniqueinfo("adversarial", run, tmp_path / "new.csv", "--json")
+    assert {row["input"] for row in json.loads(said.out)["table"]} == {"x", "y", "z"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,13 +48,31 @@ def test_empty_cells_are_named_by_their_columns() -> None:
         ui.score_features(frame, labels())
 
 
+def test_empty_cells_are_counted_and_the_first_row_named() -> None:
+    frame = table()
+    frame.loc[[3, 5], "size"] = np.nan
+    with pytest.raises(ui.InputError, match=r"'size' in 2, first row 3\); fill them, as by X.fillna"):
+        ui.score_features(frame, labels())
+
+
+def test_an_index_names_the_samples() -> None:
+    frame = table().set_index(np.arange(40) + 500)
+    assert ui.score_features(frame, labels()).frame()["id"].tolist() == list(range(500, 540))
+
+
+def test_an_index_that_repeats_names_nobody() -> None:
+    frame = table().set_index(np.zeros(40))
+    assert ui.score_features(frame, labels()).frame()["id"].tolist() == list(range(40))
+
+
 def test_a_column_that_validation_lacks_is_named() -> None:
     with pytest.raises(ui.InputError, match="X_val: column 'colour' is missing, which X has"):
         ui.score_features(table(), labels(), table()[["size"]])
 
 
-def test_a_scikit_learn_model_is_told_where_to_go() -> None:
+@pytest.mark.parametrize("trained", [None, {}])
+def test_a_scikit_learn_model_is_told_where_to_go(trained: dict[str, Any] | None) -> None:
     from sklearn.linear_model import LogisticRegression
 
     with pytest.raises(ui.InputError, match=r"a torch nn.Module, got LogisticRegression.*score_features"):
-        ui.score(LogisticRegression(), (np.eye(3), [0, 1, 0]))
+        ui.score(LogisticRegression(), (np.eye(3), [0, 1, 0]), trained=trained)

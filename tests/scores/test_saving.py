@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.information.effects import Effects
 from uniqueinfo.scores.folder import load_table
 from uniqueinfo.scores.table import HeldScores
 
@@ -19,6 +20,18 @@ def test_scores_come_back_as_they_were(tmp_path: Path, scores: HeldScores) -> No
     for name in ("weight", "functional", "loo_outputs", "outputs", "targets", "labels", "ids"):
         np.testing.assert_array_equal(getattr(found, name), getattr(scores, name))
     pd.testing.assert_frame_equal(found.frame(), scores.frame())
+
+
+@pytest.mark.parametrize("ids", [None, [["a.jpg", "b.jpg"]] * 3, [[569, 12]] * 3])
+def test_effects_come_back_with_the_ids_of_what_feels_them(
+    tmp_path: Path, scores: HeldScores, ids: list[list[Any]] | None
+) -> None:
+    pair = np.array([[4, 1]] * 3)
+    felt = Effects(pair, pair, pair / 7, None if ids is None else np.array(ids))
+    found = load_table(scores.replaced(effects=felt).save(tmp_path)).effects
+    assert found is not None
+    np.testing.assert_array_equal(found.change, felt.change)
+    assert (None if found.ids is None else found.ids.tolist()) == ids
 
 
 def test_what_was_never_measured_is_not_there_afterwards(tmp_path: Path, scores: HeldScores) -> None:

@@ -31,7 +31,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Adversarial(Answer):
     """Inputs against a clean reference, the most informative first."""
 
@@ -60,14 +60,14 @@ class Adversarial(Answer):
         return (
             f"{self.count:,} of {len(self.table):,} inputs carry more information than {1 - self.level:.0%} of the "
             f"clean samples do; of clean inputs about {expected:.0f} would. First of all input "
-            f"{self.table.iloc[0]['input']}.{flow if self.by_flow else ''}"
+            f"{self.table['input'].iloc[0]}.{flow if self.by_flow else ''}"
         )
 
     def frame(self) -> pd.DataFrame:
         """One row per input, the most informative first.
 
-        Columns: input (its position), label (given, or predicted where there is none), predicted, information, and
-        above: the share of clean samples that carry at least as much (counting the input itself).
+        Columns: input (its id, or its position), label (given, or predicted where there is none), predicted,
+        information, and above: the share of clean samples that carry at least as much (counting the input itself).
         """
         return self.table
 
@@ -130,7 +130,7 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     above = (np.searchsorted(np.sort(-clean), -information, side="right") + 1) / (len(clean) + 1)
     table = pd.DataFrame(
         {
-            "input": np.arange(probe.samples),
+            "input": probe.names,
             "label": in_words(wanted, classes),
             "predicted": in_words(predicted, classes),
             "information": information,

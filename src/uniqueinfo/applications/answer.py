@@ -7,14 +7,17 @@ import io
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from uniqueinfo.applications.printing import as_text
 from uniqueinfo.store.plain import records
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+_FIRST_ROWS = 5  # of a table where an answer is printed
 _REPORT_ROWS = 50  # of a table, at most
 _LARGEST_SVG = 100_000  # bytes; a larger figure becomes a PNG
 
@@ -57,6 +60,14 @@ class Answer(ABC):
     @abstractmethod
     def plot(self, ax: Axes | None = None) -> Axes:
         """The answer as a figure."""
+
+    def __repr__(self) -> str:
+        """The sentence, and how the table begins."""
+        table = self.frame()
+        if not len(table):
+            return self.sentence
+        more = f"\n… {len(table) - _FIRST_ROWS:,} more rows in .frame()" if len(table) > _FIRST_ROWS else ""
+        return f"{self.sentence}\n\n{as_text(table.head(_FIRST_ROWS), get_terminal_size().columns)}{more}"
 
     def galleries(self) -> Sequence[Gallery]:
         """Samples worth looking at."""

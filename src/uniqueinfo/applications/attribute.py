@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scores.predictions import Predictions, one_per_class
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.probe import Probe
@@ -32,16 +32,16 @@ QUESTION = Question(
             int,
             called="val_index",
             help="Which validation sample, counted from 0.",
-            required=True,
             least=0,
         ),
+        Option("sample_id", str, called="val_id", help="Which validation sample, by its id.", metavar="ID"),
         Option("output", str, help="Class to look at (else the predicted one), or the number of an output."),
         Option("top", int, 20, help="How many training samples to name.", least=1),
     ),
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Attribution(Answer):
     """By how much each training sample moved one output for one validation (or new) sample."""
 
@@ -50,6 +50,8 @@ class Attribution(Answer):
 
     sample: int
     """The position of the sample that is predicted."""
+    called: str
+    """What it is called: its id, or its position where it has none."""
     output: str
     """The class, or the number of the output, that is looked at."""
     prediction: float
@@ -66,13 +68,14 @@ class Attribution(Answer):
     @property
     def sentence(self) -> str:
         """What the output is, and who pushed it most in either direction."""
-        what = f"Output {self.output} of {'validation' if self.validation else 'new'} sample {self.sample}"
+        what = f"Output {self.output} of {'validation' if self.validation else 'new'} sample {self.called}"
         said = [f"{what} is {self.prediction:.3g} after training on {len(self.change):,} samples."]
         for title, members in (("up", self._pushing(1)), ("down", self._pushing(-1))):
             if len(members):
-                row = self.table.loc[members[0]]
-                label = f" (labelled {row['label']})" if "label" in row else ""
-                said.append(f"Most of all {row['id']}{label} pushes it {title}, by {abs(row['change']):.3g}.")
+                at = members[0]
+                label = f" (labelled {self.table['label'][at]})" if "label" in self.table else ""
+                moved = f"{abs(self.table['change'][at]):.3g}"
+                said.append(f"Most of all {self.table['id'][at]}{label} pushes it {title}, by {moved}.")
         return " ".join(said)
 
     def galleries(self) -> tuple[Gallery, ...]:
@@ -87,7 +90,7 @@ class Attribution(Answer):
         ]
         if not self.validation:
             return tuple(found)
-        itself = Shown(self.sample, f"{self.output}: {self.prediction:.3g}", "validation")
+        itself = Shown(self.sample, f"{self.called}, {self.output}: {self.prediction:.3g}", "validation")
         return (Gallery("The sample that is predicted", (itself,)), *found)
 
     def frame(self, *, everyone: bool = False) -> pd.DataFrame:
@@ -108,7 +111,7 @@ class Attribution(Answer):
         axes.set_yticks(place, [f"{name}{label}" for name, label in zip(shown["id"], labels, strict=True)], fontsize=7)
         axes.invert_yaxis()
         axes.axvline(0, color="black", linewidth=0.8)
-        axes.set(xlabel=f"what its being there adds to output {self.output} of sample {self.sample}")
+        axes.set(xlabel=f"what its being there adds to output {self.output} of sample {self.called}")
         return axes
 
     def _pushing(self, sign: int) -> NDArray[np.intp]:
@@ -117,22 +120,28 @@ class Attribution(Answer):
         return self.samples[signed > 0][: self.top]
 
     def _caption(self, at: int) -> str:
-        row = self.table.loc[at]
-        return f"{row['label']}, {row['change']:+.2g}" if "label" in row else f"{row['change']:+.2g}"
+        change = f"{self.table['change'][at]:+.2g}"
+        return f"{self.table['label'][at]}, {change}" if "label" in self.table else change
 
 
 def attribute(
-    scores: Scores, sample: int, *, probe: Probe | None = None, output: object = None, top: int = 20
+    scores: Scores,
+    sample: int | None = None,
+    *,
+    sample_id: object = None,
+    probe: Probe | None = None,
+    output: object = None,
+    top: int = 20,
 ) -> Attribution:
     """Which training samples pushed the prediction of a validation sample, and where: f_w − f_w₋ᵢ, with its sign.
 
     For every training sample i this is what the output is after training on all samples, minus what it is after
     training without i: exact for the linearized network, and positive where i pushes the output up.
 
-    `sample` is the position among the validation samples; to look at new samples, hand over a `probe` of them, made by
-    `scores.origin.run.linearization.probe(…)`. `output` is the class to look at by its name (by default the one that is
-    predicted), or the number of the output where there are no classes. Two classes that share one output f count as
-    two: 1 − f and f.
+    `sample` is the position among the validation samples, or `sample_id` the id of one; to look at new samples, hand
+    over a `probe` of them, made by `scores.origin.run.linearization.probe(…)`. `output` is the class to look at by its
+    name (by default the one that is predicted), or the number of the output where there are no classes. Two classes
+    that share one output f count as two: 1 − f and f.
 
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
@@ -147,11 +156,10 @@ def attribute(
     looked_at = scores.origin.probe if probe is None else probe
     if looked_at is None:
         raise InputError("there are no validation samples to look at; score with some, or hand over a probe")
-    if not 0 <= sample < looked_at.samples:
-        raise InputError(f"sample: there are samples 0 … {looked_at.samples - 1} to look at, got {sample}")
+    at = _position(looked_at, sample, sample_id)
     if top < 1:
         raise InputError(f"top: expected at least 1, got {top}")
-    run, one = scores.origin.run, _only(looked_at, sample)
+    run, one = scores.origin.run, _only(looked_at, at)
     column, sign, name, prediction = _chosen(scores, run.outputs(one)[0], output)
     change = np.empty(len(scores))
     for numbers, moved in run.leave_out().output_changes(one):
@@ -162,7 +170,8 @@ def attribute(
     if "functional" in frame:
         table["functional"] = frame["functional"]
     return Attribution(
-        sample,
+        at,
+        str(looked_at.names[at]),
         name,
         prediction,
         change=change,
@@ -171,6 +180,25 @@ def attribute(
         top=top,
         validation=probe is None,
     )
+
+
+def _position(probe: Probe, sample: int | None, sample_id: object) -> int:
+    """Where the sample is that is asked for, by its position or by its id."""
+    if (sample is None) == (sample_id is None):
+        raise InputError(
+            f"which sample: name one of {probe.samples:,}, by its position (sample=…, --val-index) or by its id "
+            "(sample_id=…, --val-id)"
+        )
+    if sample_id is None:
+        assert sample is not None
+        if not 0 <= sample < probe.samples:
+            raise InputError(f"sample: there are samples 0 … {probe.samples - 1} to look at, got {sample}")
+        return sample
+    names = [str(name) for name in probe.names]
+    if str(sample_id) not in names:
+        there = known_names(sample_id, names, most=5)
+        raise InputError(f"which sample: none to look at is called {str(sample_id)!r}; {there}")
+    return names.index(str(sample_id))
 
 
 def _only(probe: Probe, sample: int) -> Probe:

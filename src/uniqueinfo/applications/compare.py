@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.rows import slices
@@ -39,7 +39,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compared(Answer):
     """Groups of samples, those whose samples carry the most information first."""
 
@@ -175,7 +175,7 @@ def _groups(scores: Scores, by: str | Sequence[Any] | NDArray[Any]) -> tuple[str
     if isinstance(by, str):
         table = scores.frame()
         if by not in table:
-            raise InputError(f"by: there is no column {by!r}; there are {', '.join(map(str, table.columns))}")
+            raise InputError(f"by: there is no column {by!r}; {known_names(by, table)}")
         name, values = by, table[by]
     else:
         name, values = "group", pd.Series(list(by))

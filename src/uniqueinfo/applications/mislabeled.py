@@ -47,7 +47,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mislabeled(Answer):
     """Every sample, the most suspicious first, and how many of them look wrong.
 
@@ -185,7 +185,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     scores, trained_on = everyone(scores), len(scores)
     found = Predictions.of(scores)
     if found is None:
-        raise InputError("wrong labels are looked for among classes, but these scores are of numeric or mixed targets")
+        raise InputError(f"wrong labels are looked for where each sample has one class; {Predictions.WHY_NOT}")
     if criterion not in ("margin", "information"):
         raise InputError(f'criterion: expected "margin" or "information", got {criterion!r}')
     if noise_rate is not None and not 0 <= noise_rate <= 1:

@@ -47,7 +47,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Redundancy(Answer):
     """Pairs of samples that lie suspiciously close to each other, closest first."""
 
@@ -204,7 +204,10 @@ class _Names:
         if self.scores.labels is None or known is None:
             return {}
         classes = Predictions.of(self.scores)
-        label = self.scores.labels[samples] if classes is None else in_words(targets[samples], classes)
+        given = self.scores.labels[samples]
+        label = (
+            in_words(targets[samples], classes) if classes is not None else given if given.ndim == 1 else list(given)
+        )
         differ = (targets[samples] != known[others]).any(axis=1)
         return {"label": label, "other_label": in_words(known[others], classes), "conflict": differ}
 
@@ -251,7 +254,7 @@ def _across_table(names: _Names, probe: Probe, pairs: Pairs) -> pd.DataFrame:
             "where": "validation",
             "kind": _kinds(pairs.distance),
             "id": names.ids(pairs.second),
-            "other": pairs.first,
+            "other": probe.names[pairs.first],
             **names.labels(pairs.second, pairs.first, probe),
             "distance": pairs.distance,
         }

@@ -55,7 +55,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shapley(Answer):
     """Each sample's information averaged over random subsets, with its standard error."""
 
@@ -85,7 +85,7 @@ class Shapley(Answer):
         flow = "; subsets were trained by gradient flow, as descent at this rate may diverge on some"
         return (
             f"Averaged over {self.subsets:,} random subsets each, with a standard error of {self.relative_error:.1%} "
-            f"(median{reached}); most is added by {self.table.iloc[0]['id']}. The rank correlation with the "
+            f"(median{reached}); most is added by {self.table['id'].iloc[0]}. The rank correlation with the "
             f"information given all other samples is {rank:.2f}"
             f"{flow if isinstance(self.training, GradientFlow) else ''}."
         )

@@ -61,7 +61,7 @@ class Cluster:
     """Their mean."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subclasses(Answer):
     """Clusters of the most informative samples of each class, the most informative cluster first."""
 
@@ -174,7 +174,7 @@ def subclasses(
         raise InputError(f"clusters: expected at least 2, got {clusters}")
     classes = Predictions.of(scores)
     if classes is None:
-        raise InputError("sub-classes are looked for inside classes, but these scores are of numeric or mixed targets")
+        raise InputError(f"sub-classes are looked for inside classes; {Predictions.WHY_NOT}")
     wanted = None if label is None else str(label)
     if wanted not in (None, *classes.names):
         raise InputError(f"label: there is no class {label!r}; there are {', '.join(classes.names)}")

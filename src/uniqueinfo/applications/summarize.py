@@ -53,7 +53,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kept(Answer):
     """The samples to keep, and how well training on ever fewer of them went."""
 
@@ -212,7 +212,7 @@ class _Task:
         if not 0 < step < 1:
             raise InputError(f"step: expected the share of the samples that leaves at a time, got {step}")
         if balanced and classes is None:
-            raise InputError("balanced: only classes can be balanced, and these targets are numeric or mixed")
+            raise InputError(f"balanced: only classes can be balanced; {Predictions.WHY_NOT}")
         strata = classes.given if balanced and classes is not None else np.zeros(len(scores), dtype=np.intp)
         whole = Subset(origin.run, origin.probe, judge)
         return cls(Selection(whole, scores.information, strata), step, classes is not None)

@@ -51,7 +51,7 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Validation(Answer):
     """Scores of a few samples beside what training without them really does."""
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from uniqueinfo._version import __version__
-from uniqueinfo.cli.options import Json, RunFolder, grouped
+from uniqueinfo.cli.options import Json, RunFolder, Wide, grouped
 from uniqueinfo.cli.questions import add_questions
 from uniqueinfo.cli.scoring import ModelOptions, ReadingOptions, RunningOptions, TrainingOptions
 
@@ -79,6 +79,7 @@ def score(
         ),
     ] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print sizes, memory and time; compute nothing.")] = False,
+    wide: Wide = False,
     as_json: Json = False,
 ) -> None:
     """Score every training sample, and write a page about it."""
@@ -103,7 +104,7 @@ def score(
         notes=notes,
         sketch=running.sketch,
     )
-    run(job, out, validate=validate, dry_run=dry_run, overwrite=running.overwrite, as_json=as_json)
+    run(job, out, validate=validate, dry_run=dry_run, overwrite=running.overwrite, wide=wide, as_json=as_json)
 
 
 @app.command(epilog="Example: uniqueinfo show runs/mnist --top 20 --by annotator")
@@ -111,12 +112,13 @@ def show(
     run: RunFolder,
     top: Annotated[int, typer.Option(help="How many of the most and the least informative.", min=1)] = 10,
     by: Annotated[str, typer.Option(metavar="COLUMN", help="Compare groups of samples by this column.")] = "label",
+    wide: Wide = False,
     as_json: Json = False,
 ) -> None:
     """Print the table: most and least informative samples, and classes compared."""
     from uniqueinfo.cli.commands import show as print_tables
 
-    print_tables(run, top=top, by=by, as_json=as_json)
+    print_tables(run, top=top, by=by, wide=wide, as_json=as_json)
 
 
 @app.command(epilog="Example: uniqueinfo report runs/mnist")

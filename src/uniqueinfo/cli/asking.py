@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from uniqueinfo.cli.stopping import stopping
-from uniqueinfo.cli.tables import sample_table
+from uniqueinfo.cli.tables import print_table
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again, write_page
 from uniqueinfo.runs.reopening import scores_of
@@ -25,7 +25,7 @@ _ROWS = 20  # of the table on the terminal
 Found = TypeVar("Found", bound="Answer")
 
 
-def ask(folder: Path, question: Callable[[Scores], Found], *, as_json: bool) -> Found:
+def ask(folder: Path, question: Callable[[Scores], Found], *, wide: bool, as_json: bool) -> Found:
     """The answer, printed, and kept in the run folder so that its page shows it."""
     run = Run.find(folder)
     with stopping("Stopped; nothing was changed in the run folder."):
@@ -40,6 +40,6 @@ def ask(folder: Path, question: Callable[[Scores], Found], *, as_json: bool) -> 
     console.print(escape(answer.sentence))
     if len(table):
         beginning = f", the first {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else ""
-        console.print(sample_table(f"{answer.title}{beginning}", table.head(_ROWS)))
+        print_table(console, f"{answer.title}{beginning}", table.head(_ROWS), wide=wide)
     console.print(f"Page: {escape(str(page))}")
     return answer

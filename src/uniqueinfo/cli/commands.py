@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from uniqueinfo.cli.stopping import stopping
-from uniqueinfo.cli.tables import by_group, group_table, leading, sample_table
-from uniqueinfo.errors import InputError
+from uniqueinfo.cli.tables import by_group, leading, print_table
+from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.page import read_again, write_page
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _FIRST = 5  # of the most informative samples, printed after scoring
 
 
-def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool, as_json: bool) -> None:
+def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool, wide: bool, as_json: bool) -> None:
     """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
     console = Console(highlight=False, soft_wrap=True)
     with stopping(f"Stopped. The same command goes on from here; what is done lies in {out}"):
@@ -63,24 +63,30 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
         return
     if before:
         console.print(f"This run is finished already; nothing was computed again. Its scores are in {escape(str(out))}")
-    _print_findings(console, scores, _suspects(scores) if page is None else page.summary.suspects)
+    suspects = _suspects(scores) if page is None else page.summary.suspects
+    _print_findings(console, scores, suspects, wide=wide)
     console.print(f"Page: {escape(str(run.report))}")
 
 
-def show(folder: Path, *, top: int, by: str, as_json: bool) -> None:
+def show(folder: Path, *, top: int, by: str, wide: bool, as_json: bool) -> None:
     """Print the table of a run."""
     frame = everyone(Run.find(folder).scores()).frame()
     if by not in frame:
-        raise InputError(f"--by {by}: there is no such column; there are {', '.join(map(str, frame.columns))}")
+        raise InputError(f"--by {by}: there is no such column; {known_names(by, frame)}")
     most, least, groups = leading(frame, top), leading(frame, top, least=True), by_group(frame, by)
     if as_json:
         named = {"most_informative": most, "least_informative": least, "groups": groups.reset_index()}
         _print_json({name: json.loads(table.to_json(orient="records")) for name, table in named.items()})
         return
     console = Console(highlight=False)
-    console.print(sample_table(f"Most informative of {len(frame):,} samples", most))
-    console.print(sample_table("Least informative", least))
-    console.print(group_table(by, groups))
+    print_table(console, f"Most informative of {len(frame):,} samples", most, wide=wide)
+    print_table(console, "Least informative", least, wide=wide)
+    if len(groups) > max(20, len(frame) / 2):
+        console.print(
+            f"By {escape(by)}: almost every sample has a value of its own; name a column of groups with --by."
+        )
+        return
+    print_table(console, f"By {by}, mean information", groups.reset_index(), wide=wide)
 
 
 def report(folder: Path, *, as_json: bool) -> None:
@@ -105,7 +111,7 @@ def _suspects(scores: Scores) -> Mislabeled | None:
     return mislabeled(scores) if scores.settings.get("classes") else None
 
 
-def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | None) -> None:
+def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | None, *, wide: bool) -> None:
     record = scores.settings["run"]
     for note in record["notes"]:
         console.print(f"Note: {escape(note)}")
@@ -115,7 +121,7 @@ def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | Non
     added = ", each added once" if scores.settings.get("held_out", {}).get("added") else ""
     others = "" if held is None else f", and {len(held):,} held out{added}"
     console.print(f"{len(scores):,} samples, each left out once{others}, in {seconds:.1f} s ({trained}).\n")
-    console.print(sample_table("Most informative", leading(everyone(scores).frame(), _FIRST)))
+    print_table(console, "Most informative", leading(everyone(scores).frame(), _FIRST), wide=wide)
     if suspects is not None:
         console.print(escape(suspects.sentence))
 

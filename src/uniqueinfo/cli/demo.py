@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
 
-from uniqueinfo.cli.tables import leading, sample_table
+from uniqueinfo.cli.tables import leading, print_table
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
@@ -79,7 +79,7 @@ def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
         f"Every image left out once in {seconds:.1f} s."
     )
     shown = ["id", "label", "true_label", "wrong", "functional", "value"]
-    console.print(sample_table("Most informative", leading(scores.frame(), 5)[shown]))
+    print_table(console, "Most informative", leading(scores.frame(), 5)[shown], wide=True)
     console.print(
         f"{wrong} labels are wrong. Of the {wrong} images whose label the network trained without them contradicts "
         f"most, [bold]{among}[/] are among those."

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Wide = Annotated[bool, typer.Option("--wide", help="Print every column of tables, however wide they become.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
 REQUIRED = inspect.Parameter.empty
 """In place of a default."""

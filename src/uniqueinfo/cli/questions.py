@@ -13,7 +13,7 @@ import typer
 
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.applications.registry import questions
-from uniqueinfo.cli.options import REQUIRED, Json, RunFolder, one_of, parameter, signed
+from uniqueinfo.cli.options import REQUIRED, Json, RunFolder, Wide, one_of, parameter, signed
 from uniqueinfo.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add_questions(app: typer.Typer) -> None:
 
 
 def _command(question: Question) -> Callable[..., None]:
-    def command(run: Path, as_json: bool, **given: Any) -> None:
+    def command(run: Path, wide: bool, as_json: bool, **given: Any) -> None:
         from uniqueinfo.cli.asking import ask
         from uniqueinfo.cli.exporting import check_export, export_table
 
@@ -37,7 +37,7 @@ def _command(question: Question) -> Callable[..., None]:
         where, how = plain.pop("export", None), _taken(plain, question.export)
         check_export(where)
         _check_used(how, question.export, where)
-        answer = ask(run, _asked(question, run, plain), as_json=as_json)
+        answer = ask(run, _asked(question, run, plain), wide=wide, as_json=as_json)
         if question.export is not None and where is not None:
             said = export_table(run, getattr(answer, question.export.method)(**how), where)
             print("\n".join(said), file=sys.stderr if as_json else sys.stdout)
@@ -83,7 +83,7 @@ def _parameters(question: Question) -> list[inspect.Parameter]:
         to = Annotated[Path | None, typer.Option("--export", metavar="FILE.csv", help=question.export.help)]
         found.append(parameter("export", to, None))
         found += [_as_parameter(option) for option in question.export.options]
-    return [*found, parameter("as_json", Json, False)]
+    return [*found, parameter("wide", Wide, False), parameter("as_json", Json, False)]
 
 
 def _as_parameter(option: Option) -> inspect.Parameter:

@@ -34,6 +34,14 @@ class TaskName(StrEnum):
     regression = "regression"
 
 
+class FillName(StrEnum):
+    """What to do about empty cells."""
+
+    median = "median"
+    mean = "mean"
+    drop = "drop"
+
+
 class EngineName(StrEnum):
     """Where partitions of the samples are worked on."""
 
@@ -54,6 +62,9 @@ class ReadingOptions:
     identifier: Annotated[
         _Column, typer.Option("--id", metavar="COLUMN", help="Column that names the samples; else one named id.")
     ] = None
+    number: Annotated[
+        bool, typer.Option("--number", help="Number the rows; their ids, where some are there twice, go to the table.")
+    ] = False
     extra: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Goes to the table, not into training. Repeatable.")
     ] = None
@@ -62,6 +73,13 @@ class ReadingOptions:
     ] = None
     embed: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Embed texts by this model, or its folder; else TF-IDF.")
+    ] = None
+    fill: Annotated[
+        FillName | None,
+        typer.Option(
+            help="Empty cells of a table: fill numbers with the median or the mean of the training rows (empty "
+            "categories and texts are a category of their own), or drop these rows. If not given they are refused.",
+        ),
     ] = None
     size: Annotated[
         int | None,
@@ -80,9 +98,11 @@ class ReadingOptions:
         return Reading(
             label=self.label,
             id=self.identifier,
+            number=self.number,
             text=self.text,
             embed=self.embed,
             extra=tuple(self.extra or ()),
+            fill=None if self.fill is None else self.fill.value,
             task=self.task.value,
             size=model.pixels if self.size is None else self.size,
             skip_broken=self.skip_broken,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 import pandas as pd
+from rich.console import Console, JustifyMethod, OverflowMethod
 from rich.markup import escape
 from rich.table import Table
 
-_LONGEST = 40
-"""Characters of a cell that is no id."""
+from uniqueinfo.applications.printing import IDS, cells, fitting, left_out, widths
+
+_BETWEEN = 3
+"""Characters around a cell: a blank on either side, and a line."""
 
 
 def information(frame: pd.DataFrame) -> str:
@@ -25,7 +27,9 @@ def leading(frame: pd.DataFrame, count: int, *, least: bool = False) -> pd.DataF
 
 def by_group(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Samples, mean information and mean leave-one-out loss of each group, the most informative first."""
-    groups = frame.groupby(column, dropna=False)
+    values = frame[column]
+    rows = values.map(lambda value: isinstance(value, np.ndarray))  # several labels for each sample
+    groups = frame.groupby(values.where(~rows, values.astype(str)), dropna=False)
     table = pd.DataFrame(
         {
             "samples": groups.size(),
@@ -36,26 +40,25 @@ def by_group(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     return table.sort_values("information", ascending=False)
 
 
-def sample_table(title: str, frame: pd.DataFrame) -> Table:
-    """One row for each sample."""
+def print_table(console: Console, title: str, frame: pd.DataFrame, *, wide: bool = False) -> None:
+    """One row for each sample: as many columns as the terminal is wide, or all of them; which are left out is said."""
+    found = cells(frame)
+    width = widths(found)
+    shown = list(found) if wide else fitting(width, console.width - 1, between=_BETWEEN)
     table = Table(title=escape(title), title_justify="left")
-    for name in frame.columns:
+    for name in shown:
         right = frame[name].dtype.kind in "fiu"
-        # A name that is cut names nobody: it goes on in the next line instead.
-        table.add_column(escape(str(name)), justify="right" if right else "left", overflow="fold")
-    for row in frame.itertuples(index=False):
-        table.add_row(*(_cell(value, whole=name == "id") for name, value in zip(frame.columns, row, strict=True)))
-    return table
-
-
-def group_table(by: str, groups: pd.DataFrame) -> Table:
-    """One row for each group."""
-    table = sample_table(f"By {by}, mean information", groups.reset_index())
-    return table
-
-
-def _cell(value: Any, *, whole: bool) -> str:
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    text = str(value)
-    return escape(text if whole or len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+        # A name that is cut names nobody: where ids are too wide for the terminal, they go on in the next line.
+        folds = name in IDS and not wide
+        side: JustifyMethod = "right" if right else "left"
+        ends: OverflowMethod = "fold" if folds else "ellipsis"
+        table.add_column(escape(name), justify=side, overflow=ends, no_wrap=not folds)
+    for row in zip(*(found[name] for name in shown), strict=True):
+        table.add_row(*map(escape, row))
+    if wide:
+        room = max(console.width, sum(width.values()) + _BETWEEN * len(width) + 1)
+        console = Console(file=console.file, highlight=False, width=room, quiet=console.quiet)
+    console.print(table)
+    left = left_out(frame, shown)
+    if left:
+        console.print(f"{escape(left)}; --wide shows all.", soft_wrap=True)

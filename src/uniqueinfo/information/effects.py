@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,11 +29,28 @@ class Effects:
     """Which of their outputs moves most."""
     change: Floats
     """By how much the sample's being there moves this output, with its sign: f_w − f_w₋ᵢ."""
+    ids: NDArray[Any] | None = None
+    """The user's names of these validation samples; None where they are counted."""
 
     @property
     def few(self) -> int:
         """How many validation samples are kept for each training sample."""
         return int(self.validation.shape[1])
+
+    def called(self, ids: NDArray[Any] | None) -> Effects:
+        """The same with the names of all validation samples known, if they have any."""
+        return self if ids is None else replace(self, ids=ids[self.validation])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Effects]) -> Effects:
+        """Those of some training samples after those of others."""
+        named = [part.ids for part in parts if part.ids is not None]
+        return cls(
+            np.concatenate([part.validation for part in parts]),
+            np.concatenate([part.output for part in parts]),
+            np.concatenate([part.change for part in parts]),
+            np.concatenate(named) if named else None,
+        )
 
     @classmethod
     def empty(cls, removals: int, few: int) -> Effects:

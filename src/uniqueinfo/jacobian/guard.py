@@ -17,6 +17,15 @@ from uniqueinfo.errors import InputError
 logger = logging.getLogger(__name__)
 
 
+def check_network(model: object) -> None:
+    """Refuse what is no network, such as a model of scikit-learn, with what to do instead."""
+    if not isinstance(model, nn.Module):
+        raise InputError(
+            f"model: expected a torch nn.Module, got {type(model).__name__}; for a linear model on features there is "
+            "score_features(X, y, X_val, y_val)"
+        )
+
+
 @contextmanager
 def prepared(model: nn.Module, device: torch.device | str | None = None, *, quiet: bool = False) -> Iterator[list[str]]:
     """Put the network in eval mode (and on `device`); give notes on what that changed.

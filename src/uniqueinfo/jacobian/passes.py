@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.batching import batch_within
 from uniqueinfo.jacobian.forward import call, outputs_of
-from uniqueinfo.jacobian.guard import fingerprint, prepared
+from uniqueinfo.jacobian.guard import check_network, fingerprint, prepared
 from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
 from uniqueinfo.jacobian.network_rows import Differentiated, NetworkRows
 from uniqueinfo.jacobian.outputs import OutputSketch
@@ -46,11 +46,7 @@ class NetworkPasses:
     """The network's fingerprint."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, nn.Module):
-            raise InputError(
-                f"model: expected a torch nn.Module, got {type(self.model).__name__}; for a linear model on features "
-                "there is score_features(X, y, X_val, y_val)"
-            )
+        check_network(self.model)
         if next(self.model.parameters(), None) is None:
             raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
         object.__setattr__(self, "before", fingerprint(self.model))

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.jacobian.guard import check_network
 from uniqueinfo.jacobian.kernels import Kernels
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import OutputSketch
@@ -22,6 +23,7 @@ from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource, held
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -82,13 +84,13 @@ class LinearizedNetwork(Linearization):
             return self._probe_kernels(self.passes.kernels(self.train_samples, samples).kernels, samples)
         self.passes.check_unchanged()
         source = NetworkSource(held(self.jacobian.over(samples), None, show=self.progress), self.passes)
-        return source.probe(self.system)
+        return replace(source.probe(self.system), ids=counted(samples.ids))
 
     def _probe_kernels(self, kernels: Kernels, samples: Samples) -> Probe:
         rows = kernels.val.reshape(len(samples), self.outputs, -1)
         wanted = None if samples.labels is None else self.passes.targets(samples.labels, self.classes, samples.ids)
         found = super().probe(rows, wanted, kernels.outputs_val)
-        return replace(found, inner=lambda: self._inner(samples))
+        return replace(found, inner=lambda: self._inner(samples), ids=counted(samples.ids))
 
     def _inner(self, samples: Samples) -> Inner:
         """Inner products of other samples' rows with their own, and with those of the validation samples."""
@@ -207,6 +209,7 @@ def kernel_folder(work: Path | None) -> OwnedFolder | None:
 
 def both_ends(model: nn.Module, trained: nn.Module | Mapping[str, Tensor] | None) -> nn.Module:
     """The network, with its gradients after training where these are known."""
+    check_network(model)
     return model if trained is None else BothEnds(model, trained)
 
 

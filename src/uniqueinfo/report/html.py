@@ -145,7 +145,18 @@ def _data_of(summary: Summary, table: pd.DataFrame) -> dict[str, Any]:
         },
         "views": views,
         "validation": summary.validation_views,
+        "validation_names": _validation_names(summary, table),
     }
+
+
+def _validation_names(summary: Summary, table: pd.DataFrame) -> dict[int, str]:
+    """What the validation samples are called that are felt by samples in the page; those that are counted are not."""
+    felt = summary.scores.effects
+    if felt is None or felt.ids is None:
+        return {}
+    trained_on = table.index[table.index < len(felt.change)]  # those held out come after them, and are felt by none
+    numbers, ids = (part[trained_on].ravel().tolist() for part in (felt.validation, felt.ids))
+    return {number: shorten(str(name), _ID) for number, name in zip(numbers, ids, strict=True)}
 
 
 def _column(name: str, values: pd.Series[Any]) -> dict[str, Any]:

@@ -101,4 +101,5 @@ def caveats(
             f"Trained without a sample, the network agrees with only {accuracy:.0%} of the labels: many suspects are "
             "samples it finds hard. A better network (pretrained weights, larger pictures, more data) judges better."
         )
-    return [*said, *(str(note) for note in settings.get("notes") or [])]
+    notes = [*(settings.get("notes") or []), *(settings.get("run", {}).get("notes") or [])]
+    return [*said, *map(str, notes)]

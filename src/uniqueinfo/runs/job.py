@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,8 +47,8 @@ class Job:
             how = "at random" if labels.dtype.kind == "f" else "a share of each class"
             note = f"no validation data named: {len(held)} of the {len(found)} samples ({how}) are held out for it"
             return found.take(chosen), found.take(held), (*self.notes, *found.notes, note)
-        val = read(self.val, self.reading, labelled=False)
-        check_known(self.val, val.labels, labels)
+        val = read(self.val, self.reading.like(found), labelled=False)
+        check_known(self.val, val.labels, labels, val.ids)
         unlabelled = "the validation data has no labels: information is computed, the value of samples is not"
         told = [unlabelled] if val.labels is None else []
         return found, val, (*self.notes, *found.notes, *val.notes, *told)
@@ -57,7 +57,7 @@ class Job:
         """Everything asked for that the scores depend on, for run.json."""
         model: dict[str, Any] = {"name": self.model.name, "pretrained": self.model.pretrained}
         return {
-            "reading": asdict(self.reading),
+            "reading": self.reading.settings(),
             "model": model | ({"centred": True} if self.model.centred else {}),
             "training": self.training.settings() if isinstance(self.training, Training) else self.training,
             "projection": self.projection,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from uniqueinfo.linearization.network import LinearizedNetwork
@@ -20,15 +21,16 @@ def read_inputs(folder: Path, inputs: Path, origin: Origin) -> Probe:
     record = Run.find(folder).record
     job = Job.from_record(record).with_model(record)
     train, _, _ = job.read()
-    found = read(inputs, job.reading, labelled=False)
+    found = read(inputs, job.reading.like(train), labelled=False)
     assert train.labels is not None
-    check_known(inputs, found.labels, train.labels)
+    check_known(inputs, found.labels, train.labels, found.ids)
     prepared = prepared_with(job, train, found, where=inputs)
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):
-        return linearization.probe(prepared.samples()[1])
+        return replace(linearization.probe(prepared.samples()[1]), ids=found.ids)
     features = flat(prepared.seen_by_network(prepared.val).inputs)
-    if found.labels is None:
-        return linearization.probe(features)
-    encoding = Encoding.infer(train.labels, None)
-    return linearization.probe(features, encoding.encode(str(inputs), found.labels.astype(train.labels.dtype)))
+    targets = None
+    if found.labels is not None:
+        encoding = Encoding.infer(train.labels, None)
+        targets = encoding.encode(str(inputs), found.labels.astype(train.labels.dtype))
+    return replace(linearization.probe(features, targets), ids=found.ids)

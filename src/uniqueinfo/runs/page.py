@@ -35,15 +35,13 @@ def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> P
 
 
 def sample_views(train: Data, val: Data) -> SampleViews:
-    """How to show the samples of a run; those of validation say what they are.
+    """How to show the samples of a run; those of validation have their label below.
 
     Samples that were held out count on after those that were trained on.
     """
 
     def validation(index: int) -> View:
-        name, label = str(val.ids[index]), None if val.labels is None else str(val.labels[index])
-        said = [part for part in (None if name == str(index) else name, label) if part is not None]
-        return replace(View.of(val.show(index)), caption=", ".join(said) or None)
+        return replace(View.of(val.show(index)), caption=None if val.labels is None else str(val.labels[index]))
 
     def either(index: int) -> object:
         return train.show(index) if index < len(train) else val.show(index - len(train))

@@ -20,7 +20,7 @@ from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.photos.seeing import seen
 from uniqueinfo.runs.readers import Data
-from uniqueinfo.runs.readers.columns import TableEncoding
+from uniqueinfo.runs.readers.columns import TableEncoding, filled_texts
 from uniqueinfo.runs.readers.data import fingerprint
 from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.arrays import feature_problem, named
@@ -150,7 +150,7 @@ class Prepared:
         return replace(
             problem,
             effects=_EFFECTS,
-            names=_names(self.train),
+            names=replace(_names(self.train), validation=self.val.ids),
             held_out=_names(self.val) if self.job.val is None else None,
             settings={**problem.settings, "classes": classes},
         )
@@ -212,7 +212,10 @@ def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]
         return train, val
     if job.model.reads_text:
         return _tokenized(job, train, val)
-    encoding = TableEncoding.fit(train.inputs, text=job.reading.text, embed=job.reading.embed)
+    reading = job.reading
+    encoding = TableEncoding.fit(
+        train.inputs, roles=train.roles, text=reading.text, embed=reading.embed, fill=reading.fill
+    )
     return (
         replace(train, inputs=encoding(job.train, train.inputs)),
         replace(val, inputs=encoding(where, val.inputs)),
@@ -223,7 +226,7 @@ def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:
     text = job.reading.text or str(train.inputs.columns[0])
     if text not in val.inputs or (job.reading.text is None and len(train.inputs.columns) > 1):
         raise InputError(f"--model {job.model.name}: reads one column of texts; name it with --text")
-    texts = [*train.inputs[text].astype(str), *val.inputs[text].astype(str)]
+    texts = [*filled_texts(train.inputs[text]), *filled_texts(val.inputs[text])]
     tokens = job.model.tokens(texts)  # together, so that both are padded to one length
     n = len(train)
     return (

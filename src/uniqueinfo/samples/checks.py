@@ -73,6 +73,15 @@ def checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
     return names
 
 
+def counted(ids: NDArray[Any]) -> NDArray[Any] | None:
+    """None for ids that only count the samples, which say nothing.
+
+    >>> counted(np.array([0, 1, 2])), counted(np.array([5, 7]))
+    (None, array([5, 7]))
+    """
+    return None if ids.dtype.kind in "iu" and np.array_equal(ids, np.arange(len(ids))) else ids
+
+
 def checked_columns(columns: Any, samples: int, reserved: frozenset[str]) -> pd.DataFrame | None:
     """The user's own columns, one row for each sample, under names that hide no measure."""
     if columns is None:

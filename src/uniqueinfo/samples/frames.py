@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import counted
 from uniqueinfo.types import Floats
 
 _MOST = 50  # different values of a column up to which it is taken for categories, however few the rows
@@ -52,13 +54,28 @@ class FrameColumns:
         if missing:
             raise InputError(f"{name}: {_listed(missing)} missing, which X has; add them")
         numbers = frame[list(self.numbers)].to_numpy(dtype=np.float64, na_value=np.nan)
-        empty = [column for column, bad in zip(self.numbers, ~np.isfinite(numbers).all(axis=0), strict=True) if bad]
+        holes = dict(zip(self.numbers, ~np.isfinite(numbers).T, strict=True))
+        empty = [column for column, bad in holes.items() if bad.any()]
         if empty:
+            told = (f"{c!r} in {holes[c].sum():,}, first row {frame.index[holes[c].argmax()]}" for c in empty)
             raise InputError(
-                f"{name}: {_listed(empty)} empty, NaN or infinite in some rows; fill them, or drop the rows"
+                f"{name}: {_listed(empty)} empty, NaN or infinite in some rows ({'; '.join(told)}); fill them, as by "
+                f"{name}.fillna(X.median(numeric_only=True)), or drop the rows, with their labels"
             )
         parts = [numbers, *(_one_hot(frame[column], values) for column, values in self.categories.items())]
         return np.concatenate(parts, axis=1)
+
+
+def index_of(given: Any) -> NDArray[Any] | None:
+    """The names a table gives its rows: its index, where that names each once and does not only count them.
+
+    >>> index_of(pd.DataFrame({"a": [1, 2]}, index=[569, 12])), index_of(pd.DataFrame({"a": [1, 2]}))
+    (array([569,  12]), None)
+    """
+    if not isinstance(given, pd.DataFrame) or isinstance(given.index, pd.MultiIndex) or not given.index.is_unique:
+        return None
+    index = given.index
+    return counted(index.to_numpy() if index.dtype.kind in "iu" else index.astype(str).to_numpy(dtype=str))
 
 
 def _is_category(column: pd.Series[Any]) -> bool:

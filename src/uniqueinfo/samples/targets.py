@@ -1,7 +1,8 @@
 """Labels → the numbers a network is trained towards, by one rule.
 
 Floats are regression: the numbers themselves. Anything else names a class. Two classes share one output, trained
-towards 0 and 1; more classes get one output each (one-hot).
+towards 0 and 1; more classes get one output each (one-hot). A matrix of 0 and 1 says of every sample which of several
+labels it has: each column is an output of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
@@ -74,6 +76,45 @@ class Encoding:
                 f"classes {self.classes.tolist()}; name all classes with classes=…"
             )
         return one_hot(at, 1 if len(self.classes) <= 2 else len(self.classes))
+
+
+def given_labels(name: str, labels: Any) -> Any:
+    """Labels as a user hands them over, as an array; one that is missing is refused, and never becomes a class.
+
+    >>> given_labels("y", ["cat", None, "dog"])
+    Traceback (most recent call last):
+    uniqueinfo.errors.InputError: y: sample 1 has no label; fill it in, or leave the sample out
+    >>> given_labels("y", [["cat"], ["dog"]])  # one column is one label for each
+    array(['cat', 'dog'], dtype='<U3')
+    """
+    if isinstance(labels, list | tuple):
+        found = np.asarray(labels, dtype=object) if None in labels or _has_nan(labels) else np.asarray(labels)
+    elif isinstance(labels, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
+        found = labels.to_numpy()
+    else:
+        found = labels
+    if not isinstance(found, np.ndarray):
+        return found  # a tensor, or a file that is read when it is needed
+    if found.dtype.kind == "O":
+        missing = np.flatnonzero(pd.isna(np.atleast_1d(found)).any(axis=tuple(range(1, found.ndim))))
+        if len(missing):
+            also = f" ({len(missing):,} samples have none)" if len(missing) > 1 else ""
+            raise InputError(f"{name}: sample {missing[0]} has no label{also}; fill it in, or leave the sample out")
+    if found.dtype.kind in "mM":
+        raise InputError(f"{name}: labels are dates or times ({found.dtype}); give classes, or numbers to predict")
+    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 and found.dtype.kind != "f" else found
+
+
+def check_several(name: str, labels: NDArray[Any]) -> None:
+    """Refuse a matrix of labels, unless it says with 0 and 1 which of several labels each sample has.
+
+    >>> check_several("y", np.array([[1, 0, 1], [0, 0, 1]]))
+    """
+    if labels.dtype.kind not in "bui" or not np.isin(labels, (0, 1)).all():
+        raise InputError(
+            f"{name}: labels of shape {labels.shape} are several for each sample; give one class for each, a matrix of "
+            "0 and 1 that says which of several labels each has, or floats to predict several numbers"
+        )
 
 
 def as_labels(name: str, labels: Any, samples: int) -> NDArray[Any]:
@@ -140,6 +181,13 @@ def _class_numbers(labels: NDArray[Any], outputs: int, ids: Sequence[object] | N
             "Number the classes from 0, or give floats for regression"
         )
     return labels
+
+
+def _has_nan(labels: Sequence[Any]) -> bool:
+    """Among names numpy would write it out, as one more name."""
+    return any(isinstance(label, float) and label != label for label in labels) and any(
+        isinstance(label, str) for label in labels
+    )
 
 
 def _name(position: int, ids: Sequence[object] | None) -> object:

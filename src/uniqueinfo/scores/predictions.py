@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,11 @@ class Health:
 class Predictions:
     """Given and predicted classes of every training sample, as numbers into `names`."""
 
+    WHY_NOT: ClassVar[str] = (
+        "these scores are of numbers to predict, of several labels for each sample, or of mixed outputs"
+    )
+    """Why there are none, for errors."""
+
     names: tuple[str, ...]
     given: NDArray[np.intp]
     predicted: NDArray[np.intp]
@@ -93,7 +98,7 @@ class Predictions:
 
     @classmethod
     def of(cls, scores: HasOutputs) -> Predictions | None:
-        """None where the targets are no classes: regression, or outputs that were mixed.
+        """None where the targets are no classes: regression, several labels for each sample, or mixed outputs.
 
         >>> from uniqueinfo.scores.table import HeldScores
         >>> scores = HeldScores(weight=np.ones(2), loo_outputs=np.array([[0.9], [0.8]]), outputs=np.zeros((2, 1)),

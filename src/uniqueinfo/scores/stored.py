@@ -66,7 +66,7 @@ class StoredScores(Scores):
     def _matrix(self, name: str) -> NDArray[Any]:
         """A column of lists of one length."""
         column = self._read([name])[name].combine_chunks()
-        found: NDArray[Any] = column.flatten().to_numpy().reshape(len(column), -1)
+        found: NDArray[Any] = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
         return found
 
     def _labels(self, _: str) -> Labels:
@@ -91,7 +91,7 @@ class StoredScores(Scores):
     def _effects(self, _: str) -> Effects | None:
         if EFFECTS["change"] not in self._schema.names:
             return None
-        return Effects(**{part: self._matrix(name) for part, name in EFFECTS.items()})
+        return Effects(**{part: self._matrix(name) for part, name in EFFECTS.items() if name in self._schema.names})
 
     def _errors(self, _: str) -> Mapping[str, Floats] | None:
         found = {name: self._column(column) for column, name in ERRORS.items() if column in self._schema.names}

@@ -28,7 +28,12 @@ from uniqueinfo.scores.saving import save_table
 from uniqueinfo.types import Floats, Indices, Labels
 
 MATRICES = ("loo_outputs", "outputs", "targets")
-EFFECTS = {"validation": "effects_validation", "output": "effects_output", "change": "effects_change"}
+EFFECTS = {
+    "validation": "effects_validation",
+    "output": "effects_output",
+    "change": "effects_change",
+    "ids": "effects_id",
+}
 MEASURES = ("functional", "weight", "smoothed", "value")
 ERRORS = {f"{name}_error": name for name in ("functional", "weight", "value", "loo_outputs")}
 ROWS = "file_row"
@@ -123,7 +128,7 @@ class Scores:
         """
         found = Predictions.of(self)
         if found is None:
-            raise InputError("only classes have probabilities, and these scores are of numeric or mixed targets")
+            raise InputError(f"only classes have probabilities; {Predictions.WHY_NOT}")
         return found.probability
 
     def frame(self) -> pd.DataFrame:
@@ -167,16 +172,18 @@ class Scores:
         """
         table = self.table()
         repeating = [column.name for column in table.schema if not _is_measured(column.type)]
-        pq.write_table(table, where, use_dictionary=[*repeating, "targets.list.element"])
+        lists = [f"{name}.list.element" for name in ("targets", EFFECTS["ids"]) if name in table.column_names]
+        pq.write_table(table, where, use_dictionary=[*repeating, *lists])
 
     def table(self) -> pa.Table:
         """All there is, with the settings: what is saved."""
         table = pa.Table.from_pandas(self.frame(), preserve_index=False)
         matrices = {name: getattr(self, name) for name in MATRICES}
         if self.effects is not None:
-            matrices |= {name: getattr(self.effects, part) for part, name in EFFECTS.items()}
+            felt = {name: getattr(self.effects, part) for part, name in EFFECTS.items()}
+            matrices |= {name: matrix for name, matrix in felt.items() if matrix is not None}
         for name, matrix in matrices.items():
-            flat = np.ascontiguousarray(matrix).ravel()
+            flat = pa.array(np.ascontiguousarray(matrix).ravel())
             table = table.append_column(name, pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1]))
         if self.rows is not None:
             table = table.append_column(ROWS, pa.array(self.rows))

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from uniqueinfo.information.smoothing import Smoothing
 from uniqueinfo.linearization.linearization import Linearization
-from uniqueinfo.samples.checks import checked_columns, checked_ids
+from uniqueinfo.samples.checks import checked_columns, checked_ids, counted
+from uniqueinfo.samples.frames import index_of
 from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
@@ -102,8 +103,9 @@ def score_features(
     `ids`, `columns`: names and further columns of the samples, for the table. `where`: how it is computed, see
     `Execution`: for features larger than memory name a folder `out`.
 
-    `X` may be a DataFrame of numbers and categories (one-hot); columns are matched by their names. Arrays may be paths:
-    of an .npy file, a Parquet file (`y` the name of its label column), or a folder of either.
+    `X` may be a DataFrame of numbers and categories (one-hot; a missing category is none of them); columns are matched
+    by their names, and its index names the samples where `ids` do not. Arrays may be paths: of an .npy file, a Parquet
+    file (`y` the name of its label column), or a folder of either.
 
     >>> import numpy as np
     >>> from uniqueinfo.training import Converged
@@ -118,7 +120,7 @@ def score_features(
         feature_problem(sources, training, execution),
         smoothing=smoothing,
         effects=effects,
-        names=named(ids, columns, sources.train.samples),
+        names=named(index_of(X) if ids is None else ids, columns, sources.train.samples, index_of(X_val)),
     )
     return score_problem(problem, execution)
 
@@ -164,16 +166,17 @@ def score_linearization(
         face=lambda _, __: linearization,
         smoothing=smoothing,
         effects=effects,
-        names=named(ids, columns, linearization.samples),
+        names=named(ids, columns, linearization.samples, None if probe is None else probe.ids),
         settings=settings or {},
         known=linearization.system,
     )
     return score_problem(problem, Execution(progress=progress))
 
 
-def named(ids: Any, columns: Columns, samples: int) -> Names:
-    """What the user says of the samples, checked."""
-    return Names(checked_ids(ids, samples), checked_columns(columns, samples, RESERVED))
+def named(ids: Any, columns: Columns, samples: int, validation: NDArray[Any] | None = None) -> Names:
+    """What the user says of the samples, checked; `validation` are the ids of the validation samples."""
+    called = None if validation is None else counted(validation)
+    return Names(checked_ids(ids, samples), checked_columns(columns, samples, RESERVED), validation=called)
 
 
 def _choice(sources: Sources, execution: Execution) -> Choice:

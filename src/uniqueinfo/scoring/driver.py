@@ -161,6 +161,7 @@ class _Driver:
             factor=problem.factor,
             effects=problem.effects,
             probe=probe if problem.effects else None,
+            called=problem.names.validation if problem.effects else None,
             written=written,
         )
 

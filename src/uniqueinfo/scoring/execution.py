@@ -6,13 +6,12 @@ What comes out is the same, but for a budget too small for exact kernels: a netw
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypedDict
 
 import torch
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scoring.engine import Engine
 from uniqueinfo.spectrum.choice import Form
 
@@ -37,9 +36,9 @@ class Execution:
 
     >>> Execution.of("score", {"memory": "4GB"}).memory
     '4GB'
-    >>> Execution.of("score", {"memroy": "4GB"})
+    >>> Execution.of("score", {"memroy": "4GB"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    uniqueinfo.errors.InputError: score: has no option memroy; did you mean memory?
+    uniqueinfo.errors.InputError: score: has no option memroy; did you mean 'memory'? There are ...
     """
 
     form: Form = "auto"
@@ -67,9 +66,7 @@ class Execution:
         known = [field.name for field in fields(cls)]
         for name in given:
             if name not in known:
-                near = get_close_matches(name, known, 1)
-                meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                raise InputError(f"{caller}: has no option {name}; {meant}")
+                raise InputError(f"{caller}: has no option {name}; {known_names(name, known)}")
         return cls(**given)
 
     @property

@@ -17,7 +17,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.frames import FrameColumns
 from uniqueinfo.samples.stored import as_array, is_parquet, parquet
-from uniqueinfo.samples.targets import Encoding
+from uniqueinfo.samples.targets import Encoding, check_several, given_labels
 from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_length
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
@@ -62,6 +62,11 @@ class GivenFeatures:
             raise InputError(
                 f"X_val: expected {features.shape[1]} features, as X has, got {features_val.shape[1]}; make them alike"
             )
+        if labels_val is not None and tuple(labels_val.shape[1:]) != tuple(labels.shape[1:]):
+            raise InputError(
+                f"y_val: is of shape {tuple(labels_val.shape)}, and y of shape {tuple(labels.shape)}; give labels of "
+                "one kind"
+            )
         seen = _checked("X_val", features_val)
         val = FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", checked=seen, **common)
         return Sources(train, val)
@@ -91,7 +96,9 @@ def jacobian_sources(
 
 def _features(name: str, X: Any, label: str, y: Any, column: str | None) -> tuple[Any, Any]:
     features: Any = as_array(name, X) if column is None else parquet(Path(X), label=column)
-    labels: Any = None if y is None else as_array(label, y) if column is None else parquet(Path(X), only=column)
+    labels: Any = None if y is None else parquet(Path(X), only=column) if column else given_labels(label, y)
+    if labels is not None and column is None:
+        labels = as_array(label, labels)
     _check_array(name, features, ("samples", "features"))
     if isinstance(labels, Tensor):
         labels = labels.detach().cpu().numpy()
@@ -105,8 +112,12 @@ def _features(name: str, X: Any, label: str, y: Any, column: str | None) -> tupl
 def _encoding(labels: Any, classes: Iterable[Any] | None) -> Encoding:
     """As of all labels at once, looking at some at a time."""
     first = np.asarray(labels[:1])
-    if classes is not None or first.dtype.kind == "f":
+    if first.dtype.kind == "f" or classes is not None:
         return Encoding.infer(first, classes)
+    if first.ndim > 1:
+        for part in slices(len(labels), 8 * first.size):
+            check_several("y", np.asarray(labels[part]))
+        return Encoding(None)
     found: list[NDArray[Any]] = []
     for part in slices(len(labels), 8):
         some = np.asarray(labels[part])

@@ -37,7 +37,8 @@ def identity_of(problem: Problem, session: Session) -> dict[str, Any]:
         digests = dict(shown("Looking at every sample", session.map(digest_of, None, pieces), sizes(pieces)))
         sha = hashlib.sha256(" ".join(digests[number] for number in pieces).encode()).hexdigest()
         found[name] = {"samples": source.samples, "content": sha, **source.identity()}
-    for own, table in (("ids", problem.names.ids), ("columns", problem.names.columns)):
+    names = problem.names
+    for own, table in (("ids", names.ids), ("columns", names.columns), ("validation_ids", names.validation)):
         if table is not None:
             values = pd.util.hash_pandas_object(pd.DataFrame(table), index=False).to_numpy()
             found[own] = hashlib.sha256(values.tobytes()).hexdigest()

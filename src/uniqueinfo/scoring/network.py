@@ -26,13 +26,14 @@ from uniqueinfo.linearization.network import (
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import Columns, named
 from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
 from uniqueinfo.scoring.pieces import Sources
-from uniqueinfo.scoring.problem import Place, Problem
+from uniqueinfo.scoring.problem import Names, Place, Problem
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import Training
@@ -80,7 +81,7 @@ def score(
     problem, samples = network_problem(
         Network(both_ends(model, trained), train, val, projection, outputs), training, execution
     )
-    names = named(samples.ids if ids is None else ids, columns, len(samples))
+    names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
     return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
 
 
@@ -118,7 +119,8 @@ def network_problem(
         sketch=execution.sketch,
     )
     ways = _Ways(passes.projected(chosen.projection), train, val, chosen, look, execution)
-    return ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training), train
+    problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
+    return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train
 
 
 @dataclass(frozen=True, eq=False)

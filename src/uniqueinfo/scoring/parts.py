@@ -43,6 +43,8 @@ class Solver:
     effects: int
     probe: Probe | None = None
     """Where effects are felt, for forms that are worked on in this process; else the validation source is read."""
+    called: NDArray[Any] | None = None
+    """The ids of all validation samples, where effects are to name them."""
     written: bool = False
     """Whether a partition comes back as a file."""
 
@@ -75,7 +77,7 @@ class Solver:
             labels=chunk.labels if piece.labels is None else piece.labels,
             ids=piece.ids,
             columns=piece.columns,
-            effects=found.effects,
+            effects=None if found.effects is None else found.effects.called(self.called),
             errors=self._errors(found, system),
             settings={"below_floor": 0.0 if found.smoothed is None else float(found.smoothed.below_floor.sum())},
         )
@@ -145,13 +147,7 @@ def joined(parts: Sequence[HeldScores], settings: Mapping[str, Any]) -> HeldScor
     return HeldScores(
         **{name: one(name) for name in names},
         columns=pd.concat(columns, ignore_index=True) if columns else None,
-        effects=Effects(
-            np.concatenate([part.validation for part in effects]),
-            np.concatenate([part.output for part in effects]),
-            np.concatenate([part.change for part in effects]),
-        )
-        if effects
-        else None,
+        effects=Effects.joined(effects) if effects else None,
         errors={name: np.concatenate([part[name] for part in errors]) for name in errors[0]} if errors else None,
         settings=settings,
     )

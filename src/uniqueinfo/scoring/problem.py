@@ -42,6 +42,8 @@ class Names:
     """As the table is to show them, where they are not those that are trained on."""
     rows: Indices | None = None
     """Where they stand in the user's file, where that is not one after the other."""
+    validation: NDArray[Any] | None = None
+    """The ids of the validation samples; None where they are counted."""
 
 
 @dataclass(frozen=True, eq=False)

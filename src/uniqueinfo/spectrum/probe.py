@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -48,11 +51,18 @@ class Probe:
     """F and Z_valᵀ(f₀ − y)/m where they were summed up elsewhere."""
     inner: Callable[[], Inner] | None = None
     """How to come to the inner products of these samples, where `rows` are kernel values."""
+    ids: NDArray[Any] | None = None
+    """The user's names of these samples; None where they are counted."""
 
     @property
     def samples(self) -> int:
         """How many there are."""
         return self.rows.samples
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """What to call the samples: their ids, or 0 … m − 1."""
+        return np.arange(self.samples) if self.ids is None else self.ids
 
     @cached_property
     def seen(self) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,3 +78,25 @@ def test_the_fingerprint_knows_contents_and_not_places(tmp_path: Path) -> None:
     (tmp_path / "there" / "data" / "a.npz").write_bytes((tmp_path / "here" / "data" / "a.npz").read_bytes())
     assert read(tmp_path / "there" / "data" / "a.npz", Reading()).fingerprint() == first
     assert fingerprint("elsewhere", seed=1) != first
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ([[1, 0, 1], [0, 0, 1]], [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),
+        ([[0, 1, 0], [0, 0, 1]], [1, 2]),
+        ([["a"], ["b"]], ["a", "b"]),
+    ],
+    ids=["several", "one-hot", "one column"],
+)
+def test_a_row_of_labels_for_each_sample(tmp_path: Path, given: list[Any], wanted: list[Any]) -> None:
+    np.savez(tmp_path / "t.npz", X=np.random.default_rng(0).normal(size=(24, 3)), y=np.array(given * 12))
+    labels = read(tmp_path / "t.npz", Reading()).labels
+    assert labels is not None
+    assert labels[:2].tolist() == wanted
+
+
+def test_rows_of_other_labels_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "t.npz", X=np.ones((4, 3)), y=np.arange(8).reshape(4, 2))
+    with pytest.raises(InputError, match="several for each sample"):
+        read(tmp_path / "t.npz", Reading())

@@ -162,11 +162,12 @@
 
   function effect([j, output, change]) {
     const view = data.validation[j] ?? {};
+    const called = data.validation_names[j] ?? j;
     const name = data.outputs[output];
     const way = change >= 0 ? "up" : "down";
     return make("li", {},
-      ...look(view, view.picture, `Validation sample ${j}`),
-      make("span", { class: "name" }, `validation ${j}${view.caption ? ` · ${view.caption}` : ""}`),
+      ...look(view, view.picture, `Validation sample ${called}`),
+      make("span", { class: "name" }, `validation ${called}${view.caption ? ` · ${view.caption}` : ""}`),
       make("span", {}, make("span", { class: way }, `${change >= 0 ? "▲ raises" : "▼ lowers"} ${name}`), ` by ${number(Math.abs(change))}`));
   }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
 from uniqueinfo.runs.readers.reader import Reader, Turn, suffixed
@@ -47,10 +47,11 @@ def _read_npz(path: Path, reading: Reading) -> Data:
         raise InputError(f"{path}: holds {held} and no array X; save it with np.savez(file, X=…, y=…)")
     labels = arrays.get(reading.label) if reading.label else arrays.get(_first(arrays, _LABELS) or "")
     if reading.label and labels is None:
-        raise InputError(f"{path}: there is no array {reading.label!r}; it holds {', '.join(arrays)}")
+        raise InputError(f"{path}: there is no array {reading.label!r}; {known_names(reading.label, arrays)}")
     samples = len(arrays[inputs]) if arrays[inputs].ndim else 0
-    ids = arrays.get(_first(arrays, _IDS) or "", np.arange(samples))
-    used = {inputs, reading.label or _first(arrays, _LABELS), _first(arrays, _IDS)}
+    named = None if reading.number else _first(arrays, _IDS)
+    ids = arrays.get(named or "", np.arange(samples))
+    used = {inputs, reading.label or _first(arrays, _LABELS), named}
     own = {name: array for name, array in arrays.items() if name not in used and array.shape == (samples,)}
     return _data(path, arrays[inputs], labels, ids, pd.DataFrame(own) if own else None, (path,), reading)
 

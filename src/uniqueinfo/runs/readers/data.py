@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -22,6 +22,11 @@ View: TypeAlias = "Image | str | dict[str, Any]"
 """How a sample is shown to a person: a picture, a text, or a row of a table."""
 
 Task = Literal["auto", "classes", "regression"]
+Fill = Literal["median", "mean", "drop"]
+
+
+_NAMED = 5
+"""Rows of one id that are named."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +37,32 @@ class Reading:
     """The label column of a table; without it one named label, labels, y or target."""
     id: str | None = None
     """The column that names the samples; without it one named id, else they are numbered."""
+    number: bool = False
+    """Number the rows; a column that names them goes to the table."""
     text: str | None = None
     """The column of texts to train on; the others then only travel along."""
     embed: str | None = None
     """A model of the transformers library, or its folder, that turns texts into embeddings; else TF-IDF does."""
     extra: tuple[str, ...] = ()
-    """Columns that travel along and are not trained on."""
+    """Columns that travel along and are not trained on; validation data may lack them."""
+    fill: Fill | None = None
+    """What to do about empty cells: numbers become the median or the mean of the training rows, or rows go."""
     task: Task = "auto"
     """Whether labels name classes or are numbers to predict; auto: numbers with a decimal point are."""
     size: int = 64
     """Pictures become squares of so many pixels."""
     skip_broken: bool = False
     """Leave out pictures that cannot be read, and say so, in place of refusing them."""
+    roles: Mapping[str, str] | None = None
+    """What the columns of the training table were taken for: a table that is to be like it has the same."""
+
+    def like(self, train: Data) -> Reading:
+        """How to read what is to be like these training samples."""
+        return replace(self, roles=train.roles)
+
+    def settings(self) -> dict[str, Any]:
+        """What was asked, as plain values."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "roles"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +79,8 @@ class Data:
     """Where all this was read from."""
     notes: tuple[str, ...] = ()
     """What a person should know about how it was read."""
+    roles: Mapping[str, str] | None = None
+    """By column of a table that is trained on, what it is: number, vector, category or text."""
     table: pd.DataFrame | None = None
     """The user's whole table as it stands in the file, where it is one: what is exported again."""
     rows: NDArray[np.intp] | None = None
@@ -81,6 +102,7 @@ class Data:
             lambda index: self.show(int(chosen[index])),
             self.files,
             self.notes,
+            self.roles,
             table=None if self.table is None else self.table.iloc[chosen].reset_index(drop=True),
             rows=chosen if self.rows is None else self.rows[chosen],
         )
@@ -103,13 +125,21 @@ def fingerprint(files: Iterable[Path]) -> str:
 
 
 def unique_ids(where: Path, ids: NDArray[Any]) -> NDArray[Any]:
-    """The ids, refused where two samples share one."""
+    """The ids, refused where two samples share one.
+
+    >>> unique_ids(Path("t.csv"), np.array(["a", "b", "a"]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    uniqueinfo.errors.InputError: t.csv: id a names 2 samples (rows 0, 2, counted from 0); make the ids differ, ...
+    """
     found, counts = np.unique(ids, return_counts=True)
-    if len(found) < len(ids):
-        twice = int(counts.argmax())
-        rows = np.flatnonzero(ids == found[twice])[:2].tolist()
-        raise InputError(
-            f"{where}: id {found[twice]} names {counts[twice]} samples (rows {rows[0]} and {rows[1]}, counted from 0); "
-            "make the ids differ, or name another column with --id"
-        )
-    return ids
+    if len(found) == len(ids):
+        return ids
+    twice = int(counts.argmax())
+    rows = np.flatnonzero(ids == found[twice]).tolist()
+    listed = f"rows {', '.join(map(str, rows[:_NAMED]))}{', …' if len(rows) > _NAMED else ''}, counted from 0"
+    others = int((counts > 1).sum()) - 1
+    more = "" if not others else f", and {others:,} other {'id names' if others == 1 else 'ids name'} several too"
+    raise InputError(
+        f"{where}: id {found[twice]} names {counts[twice]} samples ({listed}){more}; make the ids differ, name another "
+        "column with --id, or say --number to number the rows (the ids then go to the table)"
+    )

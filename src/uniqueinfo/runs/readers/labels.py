@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Task
+from uniqueinfo.samples.targets import check_several
 
 
 def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
@@ -18,6 +19,8 @@ def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
     >>> as_task(Path("t.csv"), np.array([1, 2]), "regression"), as_task(Path("t.csv"), np.array([1.0, 2.0]), "classes")
     (array([1., 2.]), array([1, 2]))
     """
+    if labels.ndim == 2:
+        return _several(where, labels, task)
     if labels.dtype.kind == "O":
         labels = labels.astype(str)
     if labels.dtype.kind in "US":
@@ -27,9 +30,7 @@ def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
     if labels.dtype.kind not in "buif":
         raise InputError(f"{where}: labels are {labels.dtype}; give names or integers for classes, or numbers")
     if labels.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(labels.reshape(len(labels), -1)).all(axis=1))
-        if len(bad):
-            raise InputError(f"{where}: row {bad[0]} (counted from 0) has no label; fill it in or drop the row")
+        _check_there(where, labels)
     if task == "regression":
         return labels.astype(np.float64)
     if labels.dtype.kind == "f" and task == "classes":
@@ -39,6 +40,37 @@ def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
             raise InputError(f"{where}: label {labels[first]} of row {first} is no class; drop --task classes")
         return whole
     return labels
+
+
+def _several(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
+    """A row of labels for each sample: numbers to predict; 0 and 1 for which of several it has; one-hot classes.
+
+    >>> _several(Path("t.npz"), np.array([[0, 0, 1], [1, 0, 0]]), "auto")
+    array([2, 0])
+    >>> _several(Path("t.npz"), np.array([[1, 0, 1], [1, 0, 0]]), "auto")
+    array([[1., 0., 1.],
+           [1., 0., 0.]])
+    """
+    if labels.shape[1] == 1:
+        return as_task(where, labels[:, 0], task)
+    numbers = labels.dtype.kind == "f" or (task == "regression" and labels.dtype.kind in "bui")
+    if not numbers:
+        check_several(str(where), labels)
+    if (not numbers or task == "classes") and np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all():
+        return np.asarray(labels.argmax(axis=1))
+    if task == "classes":
+        raise InputError(
+            f"{where}: --task classes: labels of shape {labels.shape} are several for each sample; give one class for "
+            "each, or drop --task classes"
+        )
+    _check_there(where, labels)
+    return labels.astype(np.float64)
+
+
+def _check_there(where: Path, labels: NDArray[Any]) -> None:
+    bad = np.flatnonzero(~np.isfinite(labels.reshape(len(labels), -1)).all(axis=1))
+    if len(bad):
+        raise InputError(f"{where}: row {bad[0]} (counted from 0) has no label; fill it in or drop the row")
 
 
 def check_training_labels(where: Path, labels: NDArray[Any] | None) -> None:
@@ -57,8 +89,8 @@ def check_training_labels(where: Path, labels: NDArray[Any] | None) -> None:
         )
 
 
-def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any]) -> None:
-    """Refuse validation labels that training knows nothing of."""
+def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any], ids: NDArray[Any]) -> None:
+    """Refuse validation labels that training knows nothing of; `ids` name the samples."""
     if labels is None:
         return
     if (labels.dtype.kind == "f") != (train.dtype.kind == "f"):
@@ -72,6 +104,6 @@ def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any]) -
     strange = np.flatnonzero(~np.isin(labels.astype(str), classes.astype(str)))
     if len(strange):
         raise InputError(
-            f"{where}: sample {strange[0]} has label {str(labels[strange[0]])!r}, which no training sample has "
+            f"{where}: sample {ids[strange[0]]} has label {str(labels[strange[0]])!r}, which no training sample has "
             f"({', '.join(map(str, classes[:5]))}{', …' if len(classes) > 5 else ''}); mend it or leave it out"
         )

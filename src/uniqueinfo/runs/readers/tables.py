@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
+from uniqueinfo.runs.readers.missing import Holes
 from uniqueinfo.runs.readers.reader import Reader, suffixed
+from uniqueinfo.runs.readers.roles import UNTRAINED, role_of
 
 _LABELS = ("label", "labels", "y", "target")
-_MOST_CATEGORIES = 50
-_WORDS = 4  # a column of more words a cell than these, on average, is text
 
 
 def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
@@ -25,52 +26,63 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     frame = _frame(path).rename(columns=str)
     if len(frame) == 0:
         raise InputError(f"{path}: the table has no rows")
-    for name in (reading.id, reading.text, *reading.extra):
-        if name is not None and name not in frame:
-            raise InputError(f"{path}: there is no column {name!r}; it has {_listed(frame)}")
+    for option, name in _named_columns(reading, labelled):
+        if name not in frame:
+            raise InputError(f"{path}: {option}: there is no column {name!r}; {known_names(name, frame)}")
     label = _label_column(path, frame, reading, labelled)
     named = reading.id or ("id" if "id" in frame and label != "id" else None)
-    features = frame.drop(columns=[c for c in (label, named, *reading.extra) if c in frame])
-    if reading.text is not None:
-        features = features[[reading.text]]
-    roles = {str(column): role_of(features[column]) for column in features}
-    trained = [column for column, role in roles.items() if column == reading.text or role != "other"]
-    if not trained:
-        raise InputError(f"{path}: no column is left to train on beside the label; it has {_listed(frame)}")
-    for column in trained:
-        _check_filled(path, column, features[column], roles[column])
-    ids = np.arange(len(frame)) if named is None else frame[named].to_numpy()
-    along = [c for c in frame if c not in (label, named) and (c not in trained or roles[c] == "category")]
-    left = [c for c in roles if c not in trained]
+    found = _roles(frame, reading, [label, named, *reading.extra])
+    roles = {name: role for name, role in found.items() if role not in UNTRAINED}
+    if not roles:
+        raise InputError(f"{path}: no column is left to train on beside the label; it has {', '.join(map(str, frame))}")
+    holes = Holes.of(frame, roles, label)
+    holes.check(path, reading.fill)
+    kept = holes.kept(path, len(frame), reading.fill)
+    ids = np.arange(len(frame)) if named is None or reading.number else _ids(path, named, frame[named])
+    frame = frame.iloc[kept].reset_index(drop=True)
+    told = [column for column in (label, None if reading.number else named) if column is not None]
+    along = [c for c in frame if c not in told and roles.get(str(c), "category") == "category"]
+    whole = label is not None and label in holes.rows and _is_whole(frame[label])
     return Data(
-        features[trained],
-        None if label is None else as_task(path, _labels(path, frame[label]), reading.task),
-        unique_ids(path, ids.astype(str) if ids.dtype.kind == "O" else ids),
+        frame[list(roles)],
+        None if label is None else as_task(path, _labels(frame[label], whole=whole), reading.task),
+        unique_ids(path, ids)[kept],
         frame[along].copy() if along else None,
-        _views(frame.drop(columns=[c for c in (label, named) if c is not None]), trained, roles, reading.text),
+        _views(frame.drop(columns=told), roles, reading.text),
         (path,),
-        (f"not trained on, neither numbers nor categories nor text: {', '.join(left)}",) if left else (),
+        (*_left_out(found if labelled else {}), *holes.notes(path, reading.fill), *_whole(path, reading, whole)),
+        roles,
         table=frame,
     )
 
 
-def role_of(column: pd.Series[Any]) -> str:
-    """What a column is: number, vector, category, text, or other (names, dates), which is not trained on.
+def _named_columns(reading: Reading, labelled: bool) -> list[tuple[str, str]]:
+    """Columns that the user names and that must be there; those that travel along may be missing in other data."""
+    named = [("--id", reading.id), ("--text", reading.text)]
+    named += [("--extra", name) for name in reading.extra] if labelled else []
+    return [(option, name) for option, name in named if name is not None]
 
-    >>> role_of(pd.Series([1.5, 2.0])), role_of(pd.Series(["a", "b", "a"]))
-    ('number', 'category')
-    """
-    if pd.api.types.is_numeric_dtype(column):
-        return "number"
-    filled = column.dropna()
-    if len(filled) and isinstance(filled.iloc[0], list | np.ndarray):
-        return "vector"
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return "other"
-    values = filled.astype(str)
-    if values.str.count(" ").mean() >= _WORDS:
-        return "text"
-    return "category" if values.nunique() <= min(_MOST_CATEGORIES, max(2, len(values) // 2)) else "other"
+
+def _roles(frame: pd.DataFrame, reading: Reading, others: list[str | None]) -> dict[str, str]:
+    """What each column is that may be trained on; in data that is to be like other data, what it is there."""
+    if reading.roles is not None:
+        return {name: role for name, role in reading.roles.items() if name in frame}
+    if reading.text is not None:
+        return {reading.text: "text"}
+    return {str(name): role_of(frame[name]) for name in frame if name not in others}
+
+
+def _left_out(roles: Mapping[str, str]) -> list[str]:
+    """Notes on columns that are not trained on."""
+    dates = [name for name, role in roles.items() if role == "date"]
+    others = [name for name, role in roles.items() if role == "other"]
+    said = [f"not trained on, neither numbers nor categories nor text: {', '.join(others)}"] if others else []
+    if dates:
+        said.append(
+            f"not trained on, as they hold dates: {', '.join(dates)}; they go to the table, as with --extra. To train "
+            "on a date, turn it into a number, such as days"
+        )
+    return said
 
 
 def _frame(path: Path) -> pd.DataFrame:
@@ -109,49 +121,54 @@ def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: b
         return wanted
     if not labelled:
         return None
-    named = "a column named label, y or target" if wanted is None else f"a label column {wanted!r}"
-    raise InputError(f"{path}: there is no {named.removeprefix('a ')}; name one of {_listed(frame)} with --label")
+    if wanted is None:
+        raise InputError(
+            f"{path}: there is no column named label, y or target; name one of {', '.join(frame.columns[:12])} with "
+            "--label"
+        )
+    raise InputError(f"{path}: --label: there is no label column {wanted!r}; {known_names(wanted, frame)}")
 
 
-def _labels(path: Path, column: pd.Series[Any]) -> NDArray[Any]:
-    missing = np.flatnonzero(column.isna())
-    if len(missing):
-        raise InputError(f"{path}: row {missing[0]} (counted from 0) has no label; fill it in or drop the row")
-    if pd.api.types.is_bool_dtype(column):
+def _ids(path: Path, name: str, column: pd.Series[Any]) -> NDArray[Any]:
+    empty = np.flatnonzero(column.isna())
+    if len(empty):
+        raise InputError(
+            f"{path}: the id {name!r} is empty in {len(empty):,} of {len(column):,} rows (first row {empty[0]}, "
+            "counted from 0); fill it in, or say --number to number the rows"
+        )
+    if _is_whole(column):
+        return column.to_numpy(dtype=np.int64)
+    return column.astype(str).to_numpy(dtype=str) if column.dtype.kind not in "iuf" else np.asarray(column.to_numpy())
+
+
+def _is_whole(column: pd.Series[Any]) -> bool:
+    """Whether all of its numbers with a decimal point are whole: pandas gives it to those beside an empty cell."""
+    return pd.api.types.is_float_dtype(column) and bool((column % 1 == 0).all())
+
+
+def _whole(path: Path, reading: Reading, whole: bool) -> list[str]:
+    if not whole or reading.task != "auto":
+        return []
+    return [f"{path.name}: labels are whole numbers, and taken for classes; say --task regression to predict numbers"]
+
+
+def _labels(column: pd.Series[Any], *, whole: bool) -> NDArray[Any]:
+    if whole or pd.api.types.is_bool_dtype(column):
         return column.to_numpy(dtype=np.int64)
     if pd.api.types.is_numeric_dtype(column):
         return np.asarray(column.to_numpy())
     return column.astype(str).to_numpy(dtype=str)
 
 
-def _check_filled(path: Path, name: str, column: pd.Series[Any], role: str) -> None:
-    if role == "number":
-        bad = ~np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    elif role in ("text", "vector"):
-        bad = column.isna().to_numpy()
-    else:
-        return  # a missing category is a category
-    if bad.any():
-        raise InputError(
-            f"{path}: column {name!r} is empty, NaN or infinite in row {int(bad.argmax())} (counted from 0); "
-            "fill it in, drop the row, or keep the column out with --extra"
-        )
-
-
-def _views(frame: pd.DataFrame, trained: list[str], roles: dict[str, str], text: str | None) -> Any:
-    texts = [text] if text is not None else [column for column in trained if roles[column] == "text"]
+def _views(frame: pd.DataFrame, roles: Mapping[str, str], text: str | None) -> Callable[[int], View]:
+    texts = [text] if text is not None else [column for column, role in roles.items() if role == "text"]
 
     def show(index: int) -> View:
-        if len(texts) == 1 and len(trained) == 1:
+        if len(texts) == 1 and len(roles) == 1:
             return str(frame[texts[0]].iloc[index])
         return {str(name): value for name, value in frame.iloc[index].to_dict().items()}
 
     return show
-
-
-def _listed(frame: pd.DataFrame) -> str:
-    names = [str(name) for name in frame.columns]
-    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 READERS = (
