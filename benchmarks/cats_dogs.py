@@ -19,7 +19,7 @@ from torch.utils.data import Dataset
 
 from benchmarks.data import FOLDER
 from uniqueinfo import RandomCoordinates, linearize, stopping_curve
-from uniqueinfo.experiments.networks import ResNet18
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 
 MEAN, DEVIATION = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
 

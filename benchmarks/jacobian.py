@@ -23,8 +23,9 @@ from torch.func import functional_call, jacrev, vmap
 from benchmarks import projections
 from benchmarks.data import mnist_4v9
 from benchmarks.memory import peak_of
-from uniqueinfo.experiments.networks import ResNet18, mlp
+from uniqueinfo.experiments.networks import mlp
 from uniqueinfo.jacobian import Factorized, RandomCoordinates, RowEngine, exact_kernels
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 
 IMAGES, SIDE = 64, 112
 KERNEL = "exact kernel"

@@ -23,10 +23,11 @@ from torch import nn
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
 from uniqueinfo.experiments.data import MNIST, Dataset, Preparation, Prepared, imagenet, load
-from uniqueinfo.experiments.networks import ResNet18, mlp
+from uniqueinfo.experiments.networks import mlp
 from uniqueinfo.jacobian import Projection
 from uniqueinfo.linearization.selection import Selection
 from uniqueinfo.linearization.subsets import Subset
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 from uniqueinfo.types import Indices
 
 BOUND = 20

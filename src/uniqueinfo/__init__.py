@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from uniqueinfo.linearization.network import linearize as linearize
     from uniqueinfo.removal.stopping import StoppingCurve as StoppingCurve
     from uniqueinfo.runs.reopening import load as load
+    from uniqueinfo.scores.everyone import everyone as everyone
     from uniqueinfo.scores.table import Scores as Scores
     from uniqueinfo.scoring.arrays import score_features as score_features
     from uniqueinfo.scoring.arrays import score_jacobian as score_jacobian

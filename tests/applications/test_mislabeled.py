@@ -88,13 +88,26 @@ def test_the_plot_shows_every_sample(planted: ui.Scores) -> None:
     matplotlib.pyplot.close(axes.figure)
 
 
-def test_cleaning_replaces_the_labels_of_suspects_alone(planted: ui.Scores) -> None:
+def test_cleaning_replaces_the_labels_of_likely_suspects_alone(planted: ui.Scores) -> None:
+    found = mislabeled(planted)
+    table = found.cleaned()
+    assert list(table["id"]) == list(planted.frame()["id"])
+    changed = table["label"] != table["given"]
+    np.testing.assert_array_equal(changed, table["decision"] == "relabel")
+    assert (table["label"][changed] == table["suggested"][changed]).all()
+
+
+def test_a_decision_stands_beside_every_label(planted: ui.Scores) -> None:
     found = mislabeled(planted)
     table, suspects = found.cleaned(), found.samples[: found.count]
-    assert list(table["id"]) == list(planted.frame()["id"])
-    changed = np.flatnonzero(table["label"] != table["given"])
-    np.testing.assert_array_equal(changed, np.sort(suspects))
-    assert list(table["label"][suspects]) == list(found.frame()["suggested"])
+    np.testing.assert_array_equal(np.flatnonzero(table["decision"] != "keep"), np.sort(suspects))
+
+
+def test_suspects_whose_suggestion_is_hardly_likelier_are_to_be_checked() -> None:
+    scores = synthetic(4, 2).replaced(
+        loo_outputs=np.array([[0.45, 0.55], [0.1, 0.9], [1.0, 0.0], [0.0, 1.0]]), targets=np.eye(2)[[0, 0, 0, 1]]
+    )
+    assert mislabeled(scores, noise_rate=0.5).cleaned()["decision"].tolist() == ["check", "relabel", "keep", "keep"]
 
 
 def test_cleaning_makes_more_labels_right(planted: ui.Scores) -> None:

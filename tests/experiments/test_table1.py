@@ -109,7 +109,7 @@ def test_columns_of_digits_are_read_from_real_data(key: str) -> None:
 @pytest.mark.slow
 def test_what_is_trained_of_resnet_gives_the_whole_networks_outputs() -> None:
     from uniqueinfo.experiments.data import imagenet, load
-    from uniqueinfo.experiments.networks import ResNet18
+    from uniqueinfo.runs.photos.resnet18 import ResNet18
 
     file = realdata.path("resnet18_imagenet_backbone.npz")
     problem = _column("resnet18").make(Request(data=realdata.FOLDER), 100)

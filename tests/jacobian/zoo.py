@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from uniqueinfo.experiments.networks import ResNet18, mlp, paper_cnn
+from uniqueinfo.experiments.networks import mlp, paper_cnn
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 
 Case = tuple[nn.Module, Any]
 

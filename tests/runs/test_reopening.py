@@ -77,5 +77,5 @@ def test_a_kept_answer_comes_back_and_replaces_the_one_before(run: Run) -> None:
     for rate in (0.1, 0.5):
         run.keep(mislabeled(run.scores(), noise_rate=rate))
     (kept,) = run.answers()
-    assert (kept["name"], kept["rows"]) == ("mislabeled", 12)
+    assert (kept["name"], kept["rows"]) == ("mislabeled", 15)
     assert kept["figure"].startswith("data:image/")

@@ -45,13 +45,14 @@ def trained(make: Optimizers, model: nn.Module, left: int | None, folder: Path |
     recording = None if folder is None else ui.Recording(folder, model, optimizer, checkpoints=24)
     for _ in range(STEPS):
         optimizer.zero_grad()
-        nn.functional.cross_entropy(model(X[keep]), y[keep]).backward()
+        torch.autograd.backward(nn.functional.cross_entropy(model(X[keep]), y[keep]))
         optimizer.step()
         if recording is not None:
             recording.step()
     if recording is not None:
         recording.finish()
-    return model(X_val).detach()
+    found: Tensor = model(X_val).detach()
+    return found
 
 
 def amounts(make: Optimizers, start: nn.Module, folder: Path) -> Floats:
@@ -128,7 +129,7 @@ def test_checkpoints_that_are_there_already(tmp_path: Path) -> None:
     states, steps = [deepcopy(model.state_dict())], [0]
     for step in range(1, STEPS + 1):
         optimizer.zero_grad()
-        nn.functional.cross_entropy(model(X), y).backward()
+        torch.autograd.backward(nn.functional.cross_entropy(model(X), y))
         optimizer.step()
         if step in (1, 2, 4, 8, 16, 32, STEPS):
             states.append(deepcopy(model.state_dict()))

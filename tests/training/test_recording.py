@@ -29,7 +29,7 @@ def batches(steps: int) -> Iterator[tuple[Tensor, Tensor]]:
 def train(model: nn.Module, optimizer: torch.optim.Optimizer, recording: ui.Recording, steps: int) -> None:
     for inputs, labels in batches(steps):
         optimizer.zero_grad()
-        nn.functional.cross_entropy(model(inputs), labels).backward()
+        torch.autograd.backward(nn.functional.cross_entropy(model(inputs), labels))
         optimizer.step()
         recording.step()
 
@@ -64,7 +64,7 @@ def test_the_sum_of_the_rates_of_a_schedule_is_kept(tmp_path: Path) -> None:
     rates = []
     for inputs, labels in batches(7):
         optimizer.zero_grad()
-        nn.functional.cross_entropy(model(inputs), labels).backward()
+        torch.autograd.backward(nn.functional.cross_entropy(model(inputs), labels))
         optimizer.step()
         rates.append(optimizer.param_groups[0]["lr"])
         recording.step()

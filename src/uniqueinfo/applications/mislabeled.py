@@ -13,6 +13,7 @@ from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
+from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions
 from uniqueinfo.scores.table import Scores
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Criterion = Literal["margin", "information"]
 _PICTURES = 32  # of the first suspects
+_TWICE = 2.0  # as likely as the given label must a suggestion be that is taken without looking
 
 QUESTION = Question(
     "mislabeled",
@@ -38,7 +40,8 @@ QUESTION = Question(
     ),
     export=Export(
         "cleaned",
-        help="Write all samples with the suspects' labels replaced.",
+        help="Write all samples, and all columns of your table, with suspects relabelled: label, given (label), "
+        "suggested, confidence, decision (keep, relabel or check).",
         options=(Option("drop", bool, False, help="Leave suspects out of the export."),),
     ),
 )
@@ -46,7 +49,10 @@ QUESTION = Question(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mislabeled(Answer):
-    """Every training sample, the most suspicious first, and how many of them look wrong."""
+    """Every sample, the most suspicious first, and how many of them look wrong.
+
+    Samples that a run held out for validation are among them: the network was trained without these too.
+    """
 
     name = "mislabeled"
     title = "Which labels look wrong?"
@@ -57,14 +63,20 @@ class Mislabeled(Answer):
     count: int
     """How many samples lie beyond the cut-off: the first ones of the table."""
     samples: NDArray[np.intp]
-    """Positions in the training data, in the table's order."""
+    """Positions in the training data, in the table's order; samples held out count on after those."""
     table: pd.DataFrame
     health: Health
     """Whether the network has learnt enough to be asked."""
     withheld: bool
     """Whether suspects are not named, because it has not."""
     columns: pd.DataFrame | None = None
-    """The user's own columns, in the order of the training data."""
+    """The user's own columns, by position."""
+    relabel: NDArray[np.bool_] | None = None
+    """By position, whether the suggested label is likely enough to take; other suspects are to be checked."""
+    trained_on: int | None = None
+    """How many samples were trained on; those held out come after them."""
+    order: NDArray[np.intp] | None = None
+    """Positions in the order of the user's file."""
 
     @property
     def sentence(self) -> str:
@@ -88,32 +100,52 @@ class Mislabeled(Answer):
         """The first suspects, each with its label and the suggested one."""
         rows = self.table.iloc[: min(self.count, _PICTURES)]
         shown = (
-            Shown(int(at), f"{label} → {other}")
+            self._shown(int(at), f"{label} → {other}")
             for at, label, other in zip(self.samples, rows["label"], rows["suggested"], strict=False)
         )
         return (Gallery("The most suspicious", tuple(shown)),)
 
+    def _shown(self, at: int, caption: str) -> Shown:
+        """Samples that were held out are validation samples."""
+        if self.trained_on is None or at < self.trained_on:
+            return Shown(at, caption)
+        return Shown(at - self.trained_on, f"{caption} ({HELD})", "validation")
+
     def frame(self, *, everyone: bool = False) -> pd.DataFrame:
         """The suspects; with `everyone=True` all samples.
 
-        Columns: id, label, suggested (label), confidence (its probability), margin, functional (where known), weight,
-        and training_loss: what one would sort by without this method.
+        Columns: id, label, place (training or held out, where some were), suggested (label), confidence (its
+        probability), margin, functional (where known), weight, and training_loss: what one would sort by without this
+        method.
         """
         return self.table if everyone else self.table.iloc[: self.count]
 
     def cleaned(self, *, drop: bool = False) -> pd.DataFrame:
-        """The training data's labels mended, in its order: id, label, given (label), and the user's own columns.
+        """All samples in the order of their file, with labels mended.
 
-        Suspects get the suggested label; with `drop=True` they are left out.
+        Columns: id, label, given (label), suggested, confidence, decision, place (where some were held out), and the
+        user's own. Decisions: keep; relabel, where the suggested label is at least twice as likely as the given one;
+        check, for other suspects, whose label stays. With `drop=True` suspects are left out.
         """
         suspect = np.zeros(len(self.table), dtype=bool)
         suspect[self.samples[: self.count]] = True
+        sure = suspect if self.relabel is None else suspect & self.relabel
         whole = self.table.sort_index()
-        label = whole["label"].where(~suspect, whole["suggested"])
-        frame = pd.DataFrame({"id": whole["id"], "label": label, "given": whole["label"]})
+        columns = {
+            "id": whole["id"],
+            "label": whole["label"].where(~sure, whole["suggested"]),
+            "given": whole["label"],
+            "suggested": whole["suggested"],
+            "confidence": whole["confidence"],
+            "decision": np.select([sure, suspect], ["relabel", "check"], "keep"),
+            **({"place": whole["place"]} if "place" in whole else {}),
+        }
+        frame = pd.DataFrame(columns)
         if self.columns is not None:
-            frame = pd.concat([frame, self.columns.reset_index(drop=True)], axis=1)
-        return frame[~suspect] if drop else frame
+            own = self.columns.rename(columns={name: f"{name} (given)" for name in columns})
+            frame = pd.concat([frame, own.reset_index(drop=True)], axis=1)
+        order = np.arange(len(frame)) if self.order is None else self.order
+        return frame.iloc[order[~suspect[order]] if drop else order]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Leave-one-out margins of all samples, the suspects' set apart."""
@@ -129,6 +161,9 @@ class Mislabeled(Answer):
 
 def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: float | None = None) -> Mislabeled:
     """Samples whose label the rest of the data contradicts.
+
+    Scores of a run that held samples out for validation are of all samples of the file: those held out are judged by
+    the network too, which was trained without them.
 
     - `criterion="margin"`: the lowest leave-one-out margin of the given label first;
     - `criterion="information"`: the most functional information first (weight information where there is no
@@ -147,6 +182,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
        id label suggested  margin
     5   5     2         0    -0.9
     """
+    scores, trained_on = everyone(scores), len(scores)
     found = Predictions.of(scores)
     if found is None:
         raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
@@ -161,12 +197,14 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     names = np.array(found.names, dtype=object)
     second = np.argsort(-found.probability, axis=1, kind="stable")
     suggested = np.where(second[:, 0] == found.given, second[:, 1], second[:, 0])
+    confidence = np.take_along_axis(found.probability, suggested[:, None], axis=1)[:, 0]
     table = pd.DataFrame(
         {
             "id": scores.names,
             "label": names[found.given],
+            **({} if scores.place is None else {"place": scores.place}),
             "suggested": names[suggested],
-            "confidence": np.take_along_axis(found.probability, suggested[:, None], axis=1)[:, 0],
+            "confidence": confidence,
             "margin": found.margin,
             **({} if scores.functional is None else {"functional": scores.functional}),
             "weight": scores.weight,
@@ -182,6 +220,9 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
         health=found.health,
         withheld=withheld,
         columns=scores.columns,
+        relabel=confidence >= _TWICE * np.take_along_axis(found.probability, found.given[:, None], axis=1)[:, 0],
+        trained_on=trained_on,
+        order=in_file_order(scores),
     )
 
 

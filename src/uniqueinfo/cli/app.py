@@ -88,7 +88,7 @@ def score(
     from uniqueinfo.runs.job import Job
 
     running.check()
-    model = network.choice()
+    model, notes = network.choice(train)
     job = Job(
         train,
         model,
@@ -102,6 +102,7 @@ def score(
         memory=running.memory,
         engine=None if running.engine is None else running.engine.value,
         scheduler=running.scheduler,
+        notes=notes,
         sketch=running.sketch,
     )
     run(job, out, validate=validate, dry_run=dry_run, overwrite=running.overwrite, wide=wide, as_json=as_json)

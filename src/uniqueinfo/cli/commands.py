@@ -17,6 +17,7 @@ from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.page import read_again, write_page
 from uniqueinfo.runs.prepared import prepare
 from uniqueinfo.runs.reopening import scores_of, validated
+from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.store.files import held
 from uniqueinfo.training import Training
@@ -51,7 +52,13 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
             page = None if done else write_page(run, scores, (prepared.train, prepared.val))
     if as_json:
         record = scores.settings["run"]
-        found = {"run": str(out), "report": str(run.report), "finished_before": before, "samples": len(scores)}
+        found = {
+            "run": str(out),
+            "report": str(run.report),
+            "finished_before": before,
+            "samples": len(scores),
+            "held_out": 0 if scores.held_out is None else len(scores.held_out),
+        }
         _print_json({**found, **{key: record[key] for key in ("notes", "timings")}, "settings": record["settings"]})
         return
     if before:
@@ -63,7 +70,7 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
 
 def show(folder: Path, *, top: int, by: str, wide: bool, as_json: bool) -> None:
     """Print the table of a run."""
-    frame = Run.find(folder).scores().frame()
+    frame = everyone(Run.find(folder).scores()).frame()
     if by not in frame:
         raise InputError(f"--by {by}: there is no such column; {known_names(by, frame)}")
     most, least, groups = leading(frame, top), leading(frame, top, least=True), by_group(frame, by)
@@ -110,8 +117,11 @@ def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | Non
         console.print(f"Note: {escape(note)}")
     trained = Training.from_settings(scores.settings["training"]).words()
     seconds = record["timings"]["scoring"]
-    console.print(f"{len(scores):,} samples, each left out once, in {seconds:.1f} s ({trained}).\n")
-    print_table(console, "Most informative", leading(scores.frame(), _FIRST), wide=wide)
+    held = scores.held_out
+    added = ", each added once" if scores.settings.get("held_out", {}).get("added") else ""
+    others = "" if held is None else f", and {len(held):,} held out{added}"
+    console.print(f"{len(scores):,} samples, each left out once{others}, in {seconds:.1f} s ({trained}).\n")
+    print_table(console, "Most informative", leading(everyone(scores).frame(), _FIRST), wide=wide)
     if suspects is not None:
         console.print(escape(suspects.sentence))
 

@@ -18,7 +18,16 @@ def check_export(path: Path | None) -> None:
         raise InputError(f"--export {path}: expected a file in a folder that is there")
 
 
-def export_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV."""
+def export_table(run: Path, frame: pd.DataFrame, path: Path) -> list[str]:
+    """Write a table of samples as CSV, with all columns of the user's own table; what to say about it."""
+    from uniqueinfo.runs.exporting import with_file
+    from uniqueinfo.runs.folder import Run
+
+    whole, missing = with_file(Run.find(run), frame)
     with replacing(path) as beside:
-        frame.to_csv(beside, index=False)
+        whole.to_csv(beside, index=False)
+    rows = "1 row" if len(whole) == 1 else f"{len(whole):,} rows"
+    made = list(whole["decision"]) if "decision" in whole else []
+    decided = ", ".join(f"{made.count(name):,} to {name}" for name in ("keep", "relabel", "check") if name in made)
+    said = f"Exported {rows} to {path}" + (f": {decided}." if decided else ".")
+    return [f"Note: {missing}", said] if missing else [said]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -38,7 +39,8 @@ def _command(question: Question) -> Callable[..., None]:
         _check_used(how, question.export, where)
         answer = ask(run, _asked(question, run, plain), wide=wide, as_json=as_json)
         if question.export is not None and where is not None:
-            export_table(getattr(answer, question.export.method)(**how), where)
+            said = export_table(run, getattr(answer, question.export.method)(**how), where)
+            print("\n".join(said), file=sys.stderr if as_json else sys.stdout)
 
     return signed(command, _parameters(question), name=question.name, doc=question.help)
 

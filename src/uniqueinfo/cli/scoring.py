@@ -117,11 +117,12 @@ class ModelOptions:
     """The network, and how much is kept of its gradients."""
 
     model: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help=f"{kinds()}; a function is given `outputs` and `shape` if it takes them.",
+            help=f"{kinds()}; a function is given `outputs` and `shape` if it takes them. If not given: for photos a "
+            "linear head on what a pretrained network sees, if one is installed; else linear.",
         ),
-    ] = "linear"
+    ] = None
     weights: Annotated[Path | None, typer.Option(help="Weights by name: .safetensors or .pth.")] = None
     trained: Annotated[
         Path | None,
@@ -141,19 +142,22 @@ class ModelOptions:
         typer.Option(help="Columns kept of each parameter; 0 keeps all. Else all while that is cheap.", min=0),
     ] = None
 
-    def choice(self) -> ModelChoice:
-        """The network in the library's words."""
+    def choice(self, train: Path) -> tuple[ModelChoice, tuple[str, ...]]:
+        """The network in the library's words, and what to say of it where it was chosen for these samples."""
         from uniqueinfo.runs.models import ModelChoice
+        from uniqueinfo.runs.photos.default import default_model
 
+        if self.model is None and (self.weights, self.trained) == (None, None):
+            return default_model(train)
         found = ModelChoice(
-            self.model,
+            self.model or "linear",
             weights=self.weights,
             pretrained=self.pretrained,
             trained=self.trained,
             centred=bool(self.centred),
         )
         wanted = found.fresh_head and self.trained is None if self.centred is None else self.centred
-        return replace(found, centred=wanted)
+        return replace(found, centred=wanted), ()
 
 
 @dataclass(frozen=True)

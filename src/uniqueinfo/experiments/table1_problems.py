@@ -22,8 +22,9 @@ from torch import Tensor, nn
 
 from uniqueinfo.baselines.descent import Followed
 from uniqueinfo.experiments.data import MNIST, emnist_cnn, imagenet, load, resnet18
-from uniqueinfo.experiments.networks import ResNet18, mlp, paper_cnn
+from uniqueinfo.experiments.networks import mlp, paper_cnn
 from uniqueinfo.experiments.runner import Request, Scale
+from uniqueinfo.runs.photos.resnet18 import ResNet18
 from uniqueinfo.training import GradientDescent, MomentumFilter, Training
 
 DECAY = 1.0

@@ -18,6 +18,8 @@ from uniqueinfo.jacobian.passes import NetworkKernels, NetworkPasses
 from uniqueinfo.linearization.source import Chunk, Source
 from uniqueinfo.progress import progress as bar
 from uniqueinfo.samples.samples import Samples
+from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.spectrum.probe import Inner, Probe
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.types import Index
 
@@ -120,6 +122,16 @@ class KernelSource(Source):
         assert self.found is not None
         values = self.found.kernels.train if self.name == "train" else self.found.kernels.val
         return Rows(values.reshape(self.samples, self.per_sample, -1), values.device)
+
+    def probe(self, system: Eigensystem) -> Probe:
+        """With the way to inner products among these samples, for those who add them."""
+        return replace(super().probe(system), inner=self._inner)
+
+    def _inner(self) -> Inner:
+        """As of samples that are looked at on each other."""
+        found = self.passes.kernels(self.data, None).kernels.train
+        blocks = found.reshape(self.samples, self.per_sample, self.samples, self.per_sample)
+        return Inner(blocks.diagonal(dim1=0, dim2=2).permute(2, 0, 1), blocks)
 
     def digest(self, part: slice) -> str:
         """Of inputs and labels."""

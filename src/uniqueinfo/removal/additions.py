@@ -7,12 +7,14 @@ G = (H − p)⁻¹ and x = G Jᵀr of the n samples there are,
 
 so the weights move by Σⱼ cⱼ Gⱼ zᵀ yⱼ + c₀ zᵀρ, and, as the filter is another with one sample more, by
 [φ₊(H) − φ(H)] Jᵀr, which all additions share. In coordinates of the eigenbasis G is diagonal; what of z lies outside
-the span of the training rows sees G = −1/p, and enters through z zᵀ and J_val zᵀ alone.
+the span of the training rows sees G = −1/p, and enters through z zᵀ and J_val zᵀ alone. Where nothing does, as with
+many samples of few features, the sums over the validation samples are taken once, as for removals: m · δᵀFδ.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -22,10 +24,13 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.progress import progress
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.dual import Dual
-from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.training.rational import Rational, fit
 from uniqueinfo.types import Floats
+
+_ROUNDING = 1e-12
+"""Of ‖z‖²: what lies outside the span by less is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +41,17 @@ class Added:
     """½‖w₊ − w‖²."""
     functional: Floats | None
     """(1/2m) Σ_j ‖f_w₊(x_j) − f_w(x_j)‖² over the validation samples; None where there are none."""
+    value: Floats | None
+    """(1/m) Σ_j ½‖f_w(x_j) − y_j‖² − ½‖f_w₊(x_j) − y_j‖²: what the validation loss falls by; None without targets."""
+    own: Floats
+    """f_w₊ − f_w of the new sample itself, (samples, outputs)."""
 
 
-def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Tensor) -> Added:
+def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Tensor, *, apart: bool = False) -> Added:
     """Add each of the new samples, alone, with targets (samples, per_sample, columns); `probe` is what is looked at.
+
+    `apart`: the new samples are those of the probe, in its order, and each is looked at on the others alone, as a
+    training sample is never looked at on itself.
 
     >>> from uniqueinfo.linearization.linearization import Linearization
     >>> from uniqueinfo.training import Converged
@@ -57,17 +69,23 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
         raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
     shift = run.coordinates_under(filter) - run.coordinates
     new = _New(inputs)
-    adding = _Adding(run, probe, fit(filter, system.largest + longest(inputs)), shift)
+    adding = _Adding(run, probe, fit(filter, system.largest + longest(inputs)), shift, apart)
     residual = targets - inputs.initial
-    weight, functional = np.empty((2, inputs.samples))
+    weight, functional, value = np.empty((3, inputs.samples))
+    own = np.empty((inputs.samples, inputs.initial[0].numel()))
     with progress("Adding", inputs.samples) as advance:
         for part in slices(inputs.samples, adding.bytes_each):
-            found = adding(new, part, residual[part])
-            weight[part] = found[0].cpu().numpy()
-            if found[1] is not None:
-                functional[part] = found[1].cpu().numpy()
+            change = adding.change(new, part, residual[part])
+            weight[part] = change.square().cpu().numpy() / 2
+            own[part] = change.own().flatten(1).cpu().numpy()
+            if probe is not None:
+                squares, pulls = adding.seen(new, change, probe)
+                count = probe.samples - apart
+                functional[part] = (squares / (2 * count)).cpu().numpy()
+                value[part] = (-(pulls + squares / 2) / count).cpu().numpy()
             advance(part.stop - part.start)
-    return Added(weight, None if probe is None else functional)
+    known = probe is not None and probe.targets is not None
+    return Added(weight, None if probe is None else functional, value if known else None, own)
 
 
 def longest(inputs: Probe) -> float:
@@ -102,12 +120,43 @@ class _New:
         rows = self._inputs.rows[part]
         return rows @ rows.mT
 
-    def across(self, part: slice, probe: Probe, others: slice) -> Tensor:
-        """J_val zᵀ with some validation samples, (samples, m, q, k)."""
+    def across(self, numbers: Tensor, probe: Probe, others: slice) -> Tensor:
+        """J_val zᵀ of these samples with some validation samples, (samples, m, q, k)."""
         if self._inner is not None:
             assert self._inner.across is not None
-            return self._inner.across[others][:, :, part].permute(2, 0, 1, 3)
-        return torch.einsum("mqd,bkd->bmqk", probe.rows[others], self._inputs.rows[part])
+            return self._inner.across[others][:, :, numbers].permute(2, 0, 1, 3)
+        return torch.einsum("mqd,bkd->bmqk", probe.rows[others], self._inputs.rows[numbers.cpu().numpy()])
+
+
+@dataclass(frozen=True, eq=False)
+class _Change:
+    """What adding each of some samples does to the weights: δ within the span of the training rows, and outside it."""
+
+    numbers: Tensor  # which samples these are
+    Z: Tensor
+    outside: Tensor  # z zᵀ − Z Zᵀ: what the span of the training rows does not hold, (samples, k, k)
+    inner: Tensor  # in coordinates, (samples, rank, columns)
+    outer: Tensor  # in combinations of z, (samples, k, columns)
+
+    def square(self) -> Tensor:
+        """‖δ‖²."""
+        found: Tensor = self.inner.square().sum(dim=(1, 2))
+        return found + torch.einsum("bkc,bkl,blc->b", self.outer, self.outside, self.outer)
+
+    def own(self) -> Tensor:
+        """z δ, (samples, k, columns)."""
+        return self.Z @ self.inner + self.outside @ self.outer
+
+    def leaving(self) -> Tensor:
+        """Which of the samples do not lie in the span, by more than rounding."""
+        outside, inside = self.outside.diagonal(dim1=1, dim2=2).sum(dim=1), self.Z.square().sum(dim=(1, 2))
+        return outside > _ROUNDING * (inside + outside)
+
+    def take(self, chosen: Tensor | slice) -> _Change:
+        """Of some of the samples."""
+        return _Change(
+            self.numbers[chosen], self.Z[chosen], self.outside[chosen], self.inner[chosen], self.outer[chosen]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,25 +167,17 @@ class _Adding:
     probe: Probe | None
     filter: Rational
     shift: Tensor  # [φ₊(s) − φ(s)] ∘ Zᵀr, (rank, columns)
+    apart: bool
 
     @property
     def bytes_each(self) -> int:
         """Memory that one addition takes."""
-        _, rows, columns = self.run.residual.shape
-        seen = 0 if self.probe is None else self.probe.samples
-        return 16 * rows * (self.run.system.rank * (len(self.filter.poles) + 2) + 3 * seen * rows * columns)
+        return 16 * self.run.residual.shape[1] * self.run.system.rank * (len(self.filter.poles) + 2)
 
-    def __call__(self, new: _New, part: slice, residual: Tensor) -> tuple[Tensor, Tensor | None]:
-        """½‖δ‖² and F-SI of adding each of some samples, with residual (samples, k, columns)."""
-        Z = new.rotated(part)
-        outside = new.own(part) - Z @ Z.mT  # what the span of the training rows does not hold, (samples, k, k)
-        inner, outer = self._change(Z, outside, residual)
-        own: Tensor = inner.square().sum(dim=(1, 2)) + torch.einsum("bkc,bkl,blc->b", outer, outside, outer)
-        return own / 2, self._seen(new, part, Z, inner, outer)
-
-    def _change(self, Z: Tensor, outside: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
-        """δ in coordinates (samples, rank, columns); outside the span in combinations of z, (samples, k, columns)."""
-        system = self.run.system
+    def change(self, new: _New, part: slice, residual: Tensor) -> _Change:
+        """Of adding each of some samples, with residual (samples, k, columns)."""
+        system, Z = self.run.system, new.rotated(part)
+        outside = new.own(part) - Z @ Z.mT
         p = torch.from_numpy(self.filter.poles).to(Z.device)
         weights = torch.from_numpy(np.where(self.filter.is_real, 1, 2) * self.filter.weights).to(Z.device)
         scaled = Z[..., None] / (system.values[:, None] - p)  # (samples, k, rank, poles)
@@ -146,17 +187,59 @@ class _Adding:
         y = torch.linalg.solve(identity + leverage, misfit) * weights[:, None, None]
         inner = torch.einsum("bkrp,bpkc->brc", scaled, y).real + self.filter.constant * Z.mT @ residual
         outer = -(y / p[:, None, None]).sum(dim=1).real + self.filter.constant * residual
-        return inner + self.shift, outer
+        numbers = torch.arange(part.start, part.stop, device=Z.device)
+        return _Change(numbers, Z, outside, inner + self.shift, outer)
 
-    def _seen(self, new: _New, part: slice, Z: Tensor, inner: Tensor, outer: Tensor) -> Tensor | None:
-        """(1/2m) Σ ‖Z_val δ + (J_val zᵀ − Z_val Zᵀ) outer‖²."""
-        probe = self.probe
-        if probe is None:
-            return None
-        total = Z.new_zeros(len(Z))
+    def seen(self, new: _New, change: _Change, probe: Probe) -> tuple[Tensor, Tensor]:
+        """Σ_j ‖f_w₊ − f_w‖² and Σ_j ⟨f_w₊ − f_w, f_w − y⟩ over the validation samples, of each addition."""
+        leaving = change.leaving()
+        squares, pulls = change.Z.new_empty(2, len(leaving))
+        if not leaving.all():
+            squares[~leaving], pulls[~leaving] = self._summed(change.take(~leaving), probe)
+        some = leaving.nonzero()[:, 0]
+        for part in slices(len(some), self._bytes_seen(probe)):
+            squares[some[part]], pulls[some[part]] = self._one_by_one(new, change.take(some[part]), probe)
+        return squares, pulls
+
+    def _summed(self, change: _Change, probe: Probe) -> tuple[Tensor, Tensor]:
+        """Within the span, from sums over all validation samples; what is a sample's own comes off again."""
+        target, delta = self._target, change.inner.mT
+        squares = probe.samples * target.fisher.of(delta).sum(dim=1)
+        pulls = torch.zeros_like(squares)
+        if target.gradient is not None:
+            pulls = probe.samples * torch.einsum("bcr,cr->b", delta, target.gradient)
+        if self.apart:
+            own = change.own()
+            squares = squares - own.square().sum(dim=(1, 2))
+            if probe.targets is not None:
+                start, wanted = probe.initial[change.numbers], probe.targets[change.numbers]
+                wrong = start + change.Z @ self.run.coordinates - wanted
+                pulls = pulls - (own * wrong).sum(dim=(1, 2))
+        return squares, pulls
+
+    def _one_by_one(self, new: _New, change: _Change, probe: Probe) -> tuple[Tensor, Tensor]:
+        """From how every validation sample moves: Z_val δ + (J_val zᵀ − Z_val Zᵀ) outer."""
+        Z, numbers = change.Z, change.numbers
+        squares, pulls = Z.new_zeros(2, len(Z))
         for others in probe.rows.chunks():
             rotated = probe.system.rotate(probe.seen[others])
-            across = new.across(part, probe, others) - torch.einsum("mqr,bkr->bmqk", rotated, Z)
-            moved = torch.einsum("mqr,brc->bmqc", rotated, inner) + torch.einsum("bmqk,bkc->bmqc", across, outer)
-            total += moved.square().sum(dim=(1, 2, 3))
-        return total / (2 * probe.samples)
+            across = new.across(numbers, probe, others) - torch.einsum("mqr,bkr->bmqk", rotated, Z)
+            moved = torch.einsum("mqr,brc->bmqc", rotated, change.inner)
+            moved += torch.einsum("bmqk,bkc->bmqc", across, change.outer)
+            if self.apart:
+                moved[numbers[:, None] == torch.arange(others.start, others.stop, device=Z.device)] = 0.0
+            squares += moved.square().sum(dim=(1, 2, 3))
+            if probe.targets is not None:
+                wrong = probe.initial[others] + rotated @ self.run.coordinates - probe.targets[others]
+                pulls += torch.einsum("bmqc,mqc->b", moved, wrong)
+        return squares, pulls
+
+    def _bytes_seen(self, probe: Probe) -> int:
+        """Memory that the movements of the validation samples by one addition take."""
+        _, rows, columns = self.run.residual.shape
+        return 48 * rows * probe.samples * rows * columns
+
+    @cached_property
+    def _target(self) -> Target:
+        assert self.probe is not None
+        return self.probe.target(self.run.coordinates)

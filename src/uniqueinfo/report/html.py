@@ -19,6 +19,7 @@ from uniqueinfo.report import svg
 from uniqueinfo.report.figures import natural
 from uniqueinfo.report.summarize import Summary, summarize
 from uniqueinfo.report.views import SampleViews, shorten
+from uniqueinfo.scores.everyone import HELD
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
 from uniqueinfo.store.plain import plain
@@ -29,6 +30,7 @@ _ID, _CELL, _CHOICES = 120, 60, 60
 _TITLES = {
     "id": ("Sample", "The sample's id"),
     "label": ("Label", "The label it came with"),
+    "place": ("Place", "Whether it was trained on, or held out for validation: then scores say what it would add"),
     "prediction": ("Without it", "What the network trained without the sample says about it"),
     "functional": ("Information", "How much the predictions on the validation data change when the sample leaves"),
     "weight": ("In weights", "How much the weights change when the sample leaves"),
@@ -77,6 +79,7 @@ def render(summary: Summary) -> str:
         script_digest=digest,
         data=data,
         shown=len(data["rows"]),
+        held_out=0 if summary.scores.place is None else int((summary.scores.place == HELD).sum()),
         figures={
             "distribution": svg.distribution(summary.distribution),
             "concentration": svg.concentration(summary.concentration),
@@ -151,7 +154,8 @@ def _validation_names(summary: Summary, table: pd.DataFrame) -> dict[int, str]:
     felt = summary.scores.effects
     if felt is None or felt.ids is None:
         return {}
-    numbers, ids = (part[table.index].ravel().tolist() for part in (felt.validation, felt.ids))
+    trained_on = table.index[table.index < len(felt.change)]  # those held out come after them, and are felt by none
+    numbers, ids = (part[trained_on].ravel().tolist() for part in (felt.validation, felt.ids))
     return {number: shorten(str(name), _ID) for number, name in zip(numbers, ids, strict=True)}
 
 

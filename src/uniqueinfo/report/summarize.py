@@ -15,6 +15,7 @@ from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
 from uniqueinfo.report import words
 from uniqueinfo.report.figures import Comparison, Concentration, Distribution, Stopping
 from uniqueinfo.report.views import SampleViews, Small, collect
+from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.plain import records
@@ -30,8 +31,7 @@ _MOST_SUSPECTS = 1000
 """Suspects in the table."""
 _CLASSES = 10
 """Classes with a colour of their own; the others share one."""
-_COLUMNS = 8
-"""Columns of the user's by which samples are grouped."""
+_COLUMNS = 8  # of the user's by which samples are grouped
 _PICTURES = 4_000_000
 """Bytes of pictures in the page."""
 _TEXTS = 400_000
@@ -43,7 +43,7 @@ Effects = dict[int, list[tuple[int, int, float]]]
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Everything the report shows. Samples are named by their positions in the training data."""
+    """Everything the report shows. Samples are named by their positions in the training data; those held out follow."""
 
     scores: Scores
     sample_views: SampleViews | None = None
@@ -74,7 +74,7 @@ class Summary:
     @property
     def mean(self) -> float:
         """The average information."""
-        return float(self.information.mean())
+        return float(np.nanmean(self.information))
 
     @cached_property
     def predictions(self) -> Predictions | None:
@@ -105,7 +105,7 @@ class Summary:
     @cached_property
     def concentration(self) -> Concentration:
         """How much of the information few samples carry."""
-        return Concentration.of(self.information)
+        return Concentration.of(self.information[np.isfinite(self.information)])
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -135,7 +135,8 @@ class Summary:
     @property
     def least(self) -> Indices:
         """The least informative samples, shown as cards."""
-        return self._order[::-1][: min(_CARDS, max(0, self.samples - _CARDS))]
+        known = self._order[: int(np.isfinite(self.information).sum())]  # what was not measured comes last
+        return known[::-1][: min(_CARDS, max(0, len(known) - _CARDS))]
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -236,7 +237,7 @@ def summarize(scores: Scores, samples: SampleViews | None = None, answers: Seque
     >>> summarize(scores).as_json()["most_informative"][0]["id"]
     0
     """
-    found = Summary(scores, samples, answers)
+    found = Summary(everyone(scores), samples, answers)
     _ = found.views, found.validation_views  # what cannot be shown is refused here, not while the page is written
     return found
 
@@ -277,17 +278,17 @@ def _output_names(scores: Scores, predictions: Predictions | None) -> tuple[str,
 
 
 def _distribution(information: Floats, predictions: Predictions | None) -> Distribution:
+    known = np.isfinite(information)
     if predictions is None:
-        return Distribution.of(information, np.zeros(len(information), np.intp), ("all",))
-    sizes = np.bincount(predictions.given, minlength=len(predictions.names))
+        return Distribution.of(information[known], np.zeros(known.sum(), np.intp), ("all",))
+    information, given = information[known], predictions.given[known]
+    sizes = np.bincount(given, minlength=len(predictions.names))
     if len(sizes) <= _CLASSES:
-        return Distribution.of(information, predictions.given, predictions.names)
+        return Distribution.of(information, given, predictions.names)
     largest = np.sort(np.argsort(-sizes, kind="stable")[: _CLASSES - 1])
     number = np.full(len(sizes), len(largest))
     number[largest] = np.arange(len(largest))
-    return Distribution.of(
-        information, number[predictions.given], (*(predictions.names[at] for at in largest), "others")
-    )
+    return Distribution.of(information, number[given], (*(predictions.names[at] for at in largest), "others"))
 
 
 def _comparisons(
@@ -334,7 +335,8 @@ def _effects(scores: Scores, kept: Indices) -> Effects:
     if scores.effects is None:
         return {}
     columns = (scores.effects.validation, scores.effects.output, scores.effects.change)
-    return {int(i): list(zip(*(column[i].tolist() for column in columns), strict=True)) for i in kept}
+    felt = kept[kept < len(columns[0])]  # effects are those of samples that were trained on
+    return {int(i): list(zip(*(column[i].tolist() for column in columns), strict=True)) for i in felt}
 
 
 def _validation(answers: Sequence[Mapping[str, Any]]) -> str | None:

@@ -16,7 +16,7 @@ _GOOD_JUDGE = 0.9
 def answer(samples: int, concentration: Concentration, suspects: Mislabeled | None) -> str:
     """The whole report in a sentence."""
     carried = concentration.carried_by(0.1)
-    said = f"Of {samples:,} training samples, the most informative tenth carries {carried:.0%} of the information"
+    said = f"Of {samples:,} samples, the most informative tenth carries {carried:.0%} of the information"
     if suspects is None:
         return f"{said}, and half of it lies in {concentration.needed_for(0.5):.0%} of the samples."
     if suspects.withheld:
@@ -64,7 +64,8 @@ def caveats(
         "error. A network trained long, or with another loss, moves away from it: then the order of the samples is a "
         "better guide than the numbers."
     ]
-    linear = settings.get("run", {}).get("settings", {}).get("model", {}).get("name") == "linear"
+    model = str(settings.get("run", {}).get("settings", {}).get("model", {}).get("name"))
+    linear = model == "linear" or model.startswith("features:")
     if validation is not None:
         said.append(validation)
     elif linear:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from uniqueinfo.jacobian.guard import prepared as in_eval_mode
@@ -15,6 +16,7 @@ from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.linearization.network_sources import NetworkSource
 from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
+from uniqueinfo.runs.photos.seeing import trial
 from uniqueinfo.runs.prepared import Prepared
 from uniqueinfo.samples.samples import as_samples
 from uniqueinfo.spectrum.choice import Choice
@@ -65,6 +67,7 @@ class Plan:
 
 def plan(prepared: Prepared) -> Plan:
     """Estimate from the shapes, from a few samples' rows, and from how fast a matrix product is here."""
+    prepared, seeing = _unseen(prepared)
     problem = prepared.problem(prepared.execution(Path()))
     train, val, choice = problem.sources.train, problem.sources.val, problem.choice
     others = 0 if val is None else val.samples * val.per_sample
@@ -90,8 +93,18 @@ def plan(prepared: Prepared) -> Plan:
         projection=str(problem.settings.get("projection_why", "none: a linear head has few columns")),
         rows_bytes=kept,
         memory_bytes=8 * (3 * side**2 + _held(choice, rows, others, width)) + kept,
-        seconds=flops / _flops_per_second() + each * (n + (0 if val is None else val.samples)),
+        seconds=flops / _flops_per_second() + (each + seeing) * (n + (0 if val is None else val.samples)),
     )
+
+
+def _unseen(prepared: Prepared) -> tuple[Prepared, float]:
+    """With zeros for what a frozen network would see, where there is one, and the seconds it takes for a picture."""
+    network = prepared.job.model.frozen()
+    if network is None:
+        return prepared, 0.0
+    width, seconds = trial(network, prepared.train.inputs, prepared.job.device)
+    train, val = (replace(data, inputs=np.zeros((len(data), width))) for data in (prepared.train, prepared.val))
+    return replace(prepared, train=train, val=val), seconds
 
 
 def _sketching(choice: Choice, rows: int, others: int, width: int) -> float:

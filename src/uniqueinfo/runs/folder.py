@@ -55,8 +55,8 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        """Whether the scores are there."""
-        return self.folder.finished
+        """Whether the scores are there; of a run of the command line also what it tells of them, which comes last."""
+        return self.folder.finished and (not self.asked or "timings" in self.folder.record)
 
     @property
     def report(self) -> Path:

@@ -32,6 +32,8 @@ class Job:
     engine: str | None = None
     """Where partitions are worked on, `local` or `dask`."""
     scheduler: str | None = None
+    notes: tuple[str, ...] = ()
+    """What a person should know about what was chosen for them."""
     sketch: int | None = None
     """Directions kept exactly where there are too many to decompose; None decomposes all."""
 
@@ -44,11 +46,12 @@ class Job:
             chosen, held = hold_out(labels, self.holdout, self.seed)
             how = "at random" if labels.dtype.kind == "f" else "a share of each class"
             note = f"no validation data named: {len(held)} of the {len(found)} samples ({how}) are held out for it"
-            return found.take(chosen), found.take(held), (*found.notes, note)
+            return found.take(chosen), found.take(held), (*self.notes, *found.notes, note)
         val = read(self.val, self.reading.like(found), labelled=False)
         check_known(self.val, val.labels, labels, val.ids)
         unlabelled = "the validation data has no labels: information is computed, the value of samples is not"
-        return found, val, (*found.notes, *val.notes, *([unlabelled] if val.labels is None else []))
+        told = [unlabelled] if val.labels is None else []
+        return found, val, (*self.notes, *found.notes, *val.notes, *told)
 
     def settings(self) -> dict[str, Any]:
         """Everything asked for that the scores depend on, for run.json."""

@@ -9,7 +9,7 @@ from uniqueinfo.linearization.network import LinearizedNetwork
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
-from uniqueinfo.runs.prepared import prepared_with
+from uniqueinfo.runs.prepared import flat, prepared_with
 from uniqueinfo.runs.readers import read
 from uniqueinfo.runs.readers.labels import check_known
 from uniqueinfo.samples.targets import Encoding
@@ -28,7 +28,7 @@ def read_inputs(folder: Path, inputs: Path, origin: Origin) -> Probe:
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):
         return replace(linearization.probe(prepared.samples()[1]), ids=found.ids)
-    features = prepared.val.inputs.reshape(len(found), -1)
+    features = flat(prepared.seen_by_network(prepared.val).inputs)
     targets = None
     if found.labels is not None:
         encoding = Encoding.infer(train.labels, None)

@@ -35,12 +35,18 @@ def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> P
 
 
 def sample_views(train: Data, val: Data) -> SampleViews:
-    """How to show the samples of a run; those of validation have their label below."""
+    """How to show the samples of a run; those of validation have their label below.
+
+    Samples that were held out count on after those that were trained on.
+    """
 
     def validation(index: int) -> View:
         return replace(View.of(val.show(index)), caption=None if val.labels is None else str(val.labels[index]))
 
-    return SampleViews(train=train.show, validation=validation)
+    def either(index: int) -> object:
+        return train.show(index) if index < len(train) else val.show(index - len(train))
+
+    return SampleViews(train=either, validation=validation)
 
 
 def read_again(run: Run) -> tuple[tuple[Data, Data] | None, str]:

@@ -18,6 +18,7 @@ from uniqueinfo.linearization.projection import Asked
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
+from uniqueinfo.runs.photos.seeing import seen
 from uniqueinfo.runs.readers import Data
 from uniqueinfo.runs.readers.columns import TableEncoding, filled_texts
 from uniqueinfo.runs.readers.data import fingerprint
@@ -28,7 +29,7 @@ from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
 from uniqueinfo.scoring.given import GivenFeatures
 from uniqueinfo.scoring.network import Network, network_problem
-from uniqueinfo.scoring.problem import Problem
+from uniqueinfo.scoring.problem import Names, Problem
 
 _EFFECTS = 5  # validation samples kept for each training sample: those it moves most
 
@@ -98,6 +99,21 @@ class Prepared:
         known: dict[tuple[Path, ...], str] = {}
         return {name: known.setdefault(paths, fingerprint(paths)) for name, paths in files.items() if paths}
 
+    def seen(self, folder: Path | None) -> Prepared:
+        """The same with what the frozen network sees in place of the samples, where the model has one."""
+        return replace(
+            self,
+            train=self.seen_by_network(self.train, "train", folder),
+            val=self.seen_by_network(self.val, "val", folder),
+        )
+
+    def seen_by_network(self, data: Data, name: str = "", folder: Path | None = None) -> Data:
+        """Features of some samples, kept in a folder under a name; the samples themselves where none are needed."""
+        network = self.job.model.frozen()
+        if network is None:
+            return data
+        return replace(data, inputs=seen(network, data.inputs, name, folder, self.job.device))
+
     def network(self) -> Any:
         """The network, built for these inputs and labels."""
         return self.job.model.build(shape(self.train.inputs), self.outputs, self.job.seed)
@@ -121,7 +137,7 @@ class Prepared:
     def problem(self, execution: Execution) -> Problem:
         """What is to be scored, in the library's words."""
         if self.job.model.linear:
-            X, X_val = (_features(data.inputs) for data in (self.train, self.val))
+            X, X_val = (flat(data.inputs) for data in (self.train, self.val))
             labels = self.val.labels
             if labels is not None and self.train.labels is not None:
                 labels = labels.astype(self.train.labels.dtype)
@@ -132,12 +148,12 @@ class Prepared:
         else:
             network = Network(self.network(), *self.samples(), projection=self._projection)
             problem, _ = network_problem(network, self.job.training, execution)
-        names = named(self.train.ids, self._columns(), len(self.train), self.val.ids)
         classes = None if self.classes is None else self.classes.tolist()
         return replace(
             problem,
             effects=_EFFECTS,
-            names=replace(names, labels=self.train.labels),
+            names=replace(_names(self.train), validation=self.val.ids),
+            held_out=_names(self.val) if self.job.val is None else None,
             settings={**problem.settings, "classes": classes},
         )
 
@@ -145,19 +161,16 @@ class Prepared:
         """Compute, and leave the scores in the run folder; what is done so far lies there."""
         started = time.perf_counter()
         execution = self.execution(run.path)
-        scores = score_problem(self.problem(execution), execution, run.folder)
-        run.told(notes=self.notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
+        problem = self.seen(run.folder.features).problem(execution)
+        scores = score_problem(problem, execution, run.folder)
+        notes = (*self.notes, *_of_held_out(scores))
+        run.told(notes=notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
         return replace(run.scores(), source=scores.source)
 
     @property
     def _projection(self) -> Asked:
         asked = self.job.projection
         return Factorized(asked) if isinstance(asked, int) else asked
-
-    def _columns(self) -> Any:
-        """The user's own columns; one named like a measure says that it was given."""
-        columns = self.train.columns
-        return None if columns is None else columns.rename(columns={n: f"{n} (given)" for n in RESERVED})
 
     def _targets(self, data: Data) -> NDArray[Any] | None:
         """Class numbers, or the numbers to predict."""
@@ -224,11 +237,25 @@ def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:
     )
 
 
+def _names(data: Data) -> Names:
+    """What the user says of samples; a column named like a measure says that it was given."""
+    columns = None if data.columns is None else data.columns.rename(columns={n: f"{n} (given)" for n in RESERVED})
+    return replace(named(data.ids, columns, len(data)), labels=data.labels, rows=data.rows)
+
+
+def _of_held_out(scores: Scores) -> tuple[str, ...]:
+    """What to know of samples that were held out, where they could not be measured."""
+    about = scores.settings.get("held_out")
+    if about is None or about["added"]:
+        return ()
+    return (f"samples held out have predictions and no information: {about['why']}",)
+
+
 def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.resolve())
 
 
-def _features(inputs: Any) -> NDArray[Any]:
+def flat(inputs: Any) -> NDArray[Any]:
     """Numbers, one row per sample."""
     rows = inputs if isinstance(inputs, np.ndarray) else np.stack(list(_each(inputs)))
     return rows.reshape(len(rows), -1)

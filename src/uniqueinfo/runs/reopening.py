@@ -55,5 +55,5 @@ def again(run: Run) -> Prepared:
 
 def _origin(run: Run, training: Training) -> Origin:
     """Linearize and train again as the run did; rows or kernels that lie in its folder are not computed again."""
-    prepared = again(run)
+    prepared = again(run).seen(run.folder.features)
     return reopened(prepared.problem(prepared.execution(run.path)), run.folder.work, training)

@@ -2,6 +2,8 @@
 
     run.json          what the run is of, from its start; at its end the settings, and checksums of the parts
     scores.parquet/   the scores, a file for each partition of the samples
+    held_out.parquet/ the same of samples that were held out for validation, each as if it were added
+    features/         what a frozen network sees in the samples
     work/             what a stopped run is gone on with: sums, eigenvectors, Jacobian rows
     answers/          answers to questions asked later
     report.html       the page
@@ -14,12 +16,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.scores.saving import KIND, RECORD, TABLE
+from uniqueinfo.scores.saving import HELD_OUT, KIND, RECORD, TABLE
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.store.folder import OwnedFolder
 
@@ -74,10 +76,26 @@ class RunFolder:
         """Keep the scores of a partition, a table in Parquet."""
         self.folder.write_bytes(_part(number), content)
 
+    @property
+    def features(self) -> Path:
+        """What a frozen network sees in the samples."""
+        return self.path / "features"
+
+    def keep_held_out(self, content: bytes) -> None:
+        """Keep the scores of samples that were held out, a table in Parquet."""
+        self.folder.write_bytes(_HELD_OUT, content)
+
     def finish(self, settings: Mapping[str, Any], parts: int) -> None:
         """All parts are there: say so, with the settings and how to know the parts again."""
         names = [_part(number) for number in range(parts)]
-        self.folder.note({"settings": dict(settings), "parts": {name: self._checksum(name) for name in names}})
+        others = [_HELD_OUT] if self.folder.has(_HELD_OUT) else []
+        self.folder.note(
+            {
+                "settings": dict(settings),
+                "parts": {name: self._checksum(name) for name in names},
+                "held_out": {name: self._checksum(name) for name in others},
+            }
+        )
 
     @classmethod
     def clear(cls, path: Path) -> None:
@@ -87,24 +105,31 @@ class RunFolder:
             folder.check({})
             return
         with folder.held():
-            for name in (TABLE, "work", "answers", "retraining", "report.html", RECORD):
+            for name in (TABLE, HELD_OUT, "work", "features", "answers", "retraining", "report.html", RECORD):
                 folder.remove(name)
 
     def abandon(self) -> None:
         """Give up a run that has come to nothing, so that its folder can be used otherwise."""
         if not any((self.path / TABLE).glob("*")):
-            self.folder.remove("work")
-            self.folder.remove(RECORD)
+            for name in ("work", "features", RECORD):
+                self.folder.remove(name)
 
     def scores(self) -> StoredScores:
         """The scores of a finished run; every part is held against its checksum."""
         record = self.record
         if "parts" not in record:
             raise InputError(f"{self.path}: this run is not finished; the command that began it goes on with it")
-        for name, wanted in record["parts"].items():
+        held_out = self._stored(record.get("held_out", {}), record["settings"])
+        scores = self._stored(record["parts"], record["settings"])
+        assert scores is not None
+        return replace(scores, held_out=held_out)
+
+    def _stored(self, files: Mapping[str, str], settings: Mapping[str, Any]) -> StoredScores | None:
+        """A table in one or several files, each with its checksum; None where there are none."""
+        for name, wanted in files.items():
             if not self.folder.has(name) or self._checksum(name) != wanted:
                 raise InputError(f"{self.path / name}: is missing or damaged; score again into a new folder")
-        return StoredScores(tuple(self.path / name for name in record["parts"]), record["settings"])
+        return StoredScores(tuple(self.path / name for name in files), settings) if files else None
 
     def _checksum(self, name: str) -> str:
         with (self.path / name).open("rb") as file:
@@ -119,6 +144,9 @@ def load_table(folder: str | Path) -> StoredScores:
             f"{folder}: there are no scores here ({RECORD} is missing); save them with scores.save(folder)"
         )
     return RunFolder.find(path).scores()
+
+
+_HELD_OUT = f"{HELD_OUT}/part-000000.parquet"
 
 
 def _part(number: int) -> str:

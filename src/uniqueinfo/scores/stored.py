@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
-from uniqueinfo.scores.table import EFFECTS, ERRORS, MATRICES, MEASURES, Scores
+from uniqueinfo.scores.table import EFFECTS, ERRORS, MATRICES, MEASURES, ROWS, Scores
 from uniqueinfo.types import Floats, Labels
 
 
@@ -33,6 +33,7 @@ class StoredScores(Scores):
     """Parquet files, in the order of the samples."""
     settings: Mapping[str, Any]
     source: Callable[[], Origin] | None = None
+    held_out: Scores | None = None
 
     @cached_property
     def _schema(self) -> pa.Schema:
@@ -54,7 +55,7 @@ class StoredScores(Scores):
 
     def batches(self) -> Iterator[pd.DataFrame]:
         """The table, partition after partition."""
-        names = [name for name in self._schema.names if name not in (*MATRICES, *EFFECTS.values())]
+        names = [name for name in self._schema.names if name not in (*MATRICES, *EFFECTS.values(), ROWS)]
         for part in self.parts:
             yield pq.read_table(part, columns=names).to_pandas()
 
@@ -88,6 +89,9 @@ class StoredScores(Scores):
         own = json.loads((self._schema.metadata or {}).get(b"uniqueinfo_columns", b"[]"))
         return self._frame(own) if own else None
 
+    def _rows(self, _: str) -> NDArray[Any] | None:
+        return self._column(ROWS)
+
     def _effects(self, _: str) -> Effects | None:
         if EFFECTS["change"] not in self._schema.names:
             return None
@@ -106,7 +110,8 @@ class StoredScores(Scores):
 
 
 _READ: Mapping[str, Callable[[StoredScores, str], Any]] = {
-    **dict.fromkeys((*MEASURES, "loo_loss"), StoredScores._column),
+    **dict.fromkeys((*MEASURES, "loo_loss", "place"), StoredScores._column),
+    "rows": StoredScores._rows,
     **dict.fromkeys(MATRICES, StoredScores._matrix),
     "loo_losses": StoredScores._loo_losses,
     "labels": StoredScores._labels,

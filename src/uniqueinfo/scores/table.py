@@ -25,7 +25,7 @@ from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.saving import save_table
-from uniqueinfo.types import Floats, Labels
+from uniqueinfo.types import Floats, Indices, Labels
 
 MATRICES = ("loo_outputs", "outputs", "targets")
 EFFECTS = {
@@ -36,7 +36,8 @@ EFFECTS = {
 }
 MEASURES = ("functional", "kl", "weight", "smoothed", "value")
 ERRORS = {f"{name}_error": name for name in ("functional", "weight", "value", "loo_outputs")}
-RESERVED = frozenset({"id", "label", *MEASURES, "loo_loss", *MATRICES, *EFFECTS.values(), *ERRORS})
+ROWS = "file_row"
+RESERVED = frozenset({"id", "label", "place", ROWS, *MEASURES, "loo_loss", *MATRICES, *EFFECTS.values(), *ERRORS})
 """Names the user's own columns cannot have."""
 
 
@@ -75,6 +76,12 @@ class Scores:
     """The few validation samples each training sample moves most; where asked for."""
     errors: Mapping[str, Floats] | None
     """Estimated error of each measure of each sample, which covers 95 % of them; only where a sketch was used."""
+    place: NDArray[Any] | None
+    """Whether each sample was trained on or held out; None where all were trained on."""
+    rows: Indices | None
+    """Where each sample stands in the user's file; None where they stand in its order, one after the other."""
+    held_out: Scores | None
+    """Samples of the same file that were held out for validation, each measured as if it were added; see `everyone`."""
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -135,6 +142,8 @@ class Scores:
         table: dict[str, Any] = {"id": self.names}
         if self.labels is not None:
             table["label"] = self.labels if self.labels.ndim == 1 else list(self.labels)
+        if self.place is not None:
+            table["place"] = self.place
         table |= {name: getattr(self, name) for name in MEASURES if getattr(self, name) is not None}
         table["loo_loss"] = self.loo_loss
         if self.errors is not None:
@@ -153,9 +162,14 @@ class Scores:
 
         Whenever it is stopped, the folder holds the one or the other whole.
         """
+        held_out = None if self.held_out is None else self.held_out.content()
+        return save_table(Path(folder), self.content(), self.settings, held_out)
+
+    def content(self) -> bytes:
+        """The table alone, as a Parquet file has it."""
         written = io.BytesIO()
         self.write(written)
-        return save_table(Path(folder), written.getvalue(), self.settings)
+        return written.getvalue()
 
     def write(self, where: Path | BinaryIO) -> None:
         """The table alone, as Parquet.
@@ -177,6 +191,8 @@ class Scores:
         for name, matrix in matrices.items():
             flat = pa.array(np.ascontiguousarray(matrix).ravel())
             table = table.append_column(name, pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1]))
+        if self.rows is not None:
+            table = table.append_column(ROWS, pa.array(self.rows))
         own = [] if self.columns is None else list(self.columns.columns)
         marks = {"uniqueinfo_columns": json.dumps(own)}
         return table.replace_schema_metadata({**(table.schema.metadata or {}), **marks})
@@ -208,6 +224,9 @@ class HeldScores(Scores):
     columns: pd.DataFrame | None = None
     effects: Effects | None = None
     errors: Mapping[str, Floats] | None = None
+    place: NDArray[Any] | None = None
+    rows: Indices | None = None
+    held_out: Scores | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: Callable[[], Origin] | None = None
 

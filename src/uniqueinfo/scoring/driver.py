@@ -31,6 +31,7 @@ from uniqueinfo.scoring.cut import partition, slices
 from uniqueinfo.scoring.engine import Engine, LocalEngine, Session
 from uniqueinfo.scoring.engines import as_engine
 from uniqueinfo.scoring.execution import Execution
+from uniqueinfo.scoring.held_out import held_out_scores, why_not_added
 from uniqueinfo.scoring.identity import identity_of, mark_of
 from uniqueinfo.scoring.learning import Learning, check_targets
 from uniqueinfo.scoring.origins import origin_of, reopened
@@ -107,6 +108,8 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
             run.keep_part(number, part.content)
         told = [driver.work.smoothed(number) or [0.0, 0.0] for number in parts]
         total, below = (sum(each[at] for each in told) for at in (0, 1))
+        if problem.held_out is not None:
+            run.keep_held_out(held_out_scores(driver.origin()(), problem.held_out, problem.factor).content())
         run.finish(driver.settings(solver, below / total if total > 0 else 0.0), len(parts))
         driver.work.done()
         return replace(run.scores(), source=driver.origin())
@@ -204,6 +207,7 @@ class _Driver:
             "fit_error": solver.fit_error(self._one_sample()),
             "learnt": None if self.learnt is None else self.learnt.settings(),
             "versions": versions(),
+            **self._held_out(),
             **problem.settings,
         }
 
@@ -321,6 +325,13 @@ class _Driver:
         inverted = {} if precision.conditioning is None else asdict(precision.conditioning)
         warn_of_floor_share(precision.conditioning, below_floor)
         return self.problem.smoothing.settings() | inverted | {"share_below_floor": below_floor}
+
+    def _held_out(self) -> dict[str, Any]:
+        """Whether samples that were held out are measured too, where any get scores."""
+        if self.problem.held_out is None:
+            return {}
+        why = why_not_added(self.system, self.training, self.samples)
+        return {"held_out": {"added": why is None, "why": why}}
 
     def _run(self) -> TrainedSystem:
         one = self._one_sample()

@@ -17,7 +17,7 @@ from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.spectrum.choice import Choice
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import Training
-from uniqueinfo.types import Labels
+from uniqueinfo.types import Indices, Labels
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Names:
     columns: pd.DataFrame | None = None
     labels: Labels = None
     """As the table is to show them, where they are not those that are trained on."""
+    rows: Indices | None = None
+    """Where they stand in the user's file, where that is not one after the other."""
     validation: NDArray[Any] | None = None
     """The ids of the validation samples; None where they are counted."""
 
@@ -56,6 +58,8 @@ class Problem:
     smoothing: Smoothing | None = None
     effects: int = 0
     names: Names = field(default_factory=Names)
+    held_out: Names | None = None
+    """The validation samples, where they are of the same file as the training samples and get scores too."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What else to write down beside the scores."""
     factor: float = 1.0

@@ -180,6 +180,7 @@
     const effects = data.effects[sample];
     const felt = effects
       ? [make("h3", {}, "Where it is felt"), make("p", {}, "The validation samples it moves most: what training with it, rather than without, does to their outputs."), make("ul", { class: "effects" }, ...effects.map(effect))]
+      : said("place", row) === "held out" ? [make("p", { class: "none" }, "It was held out for validation: its scores say what it would add.")]
       : [make("p", { class: "none" }, "Its effects on single validation samples were not kept; score with effects=6 to see them here.")];
     find("detail-body").replaceChildren(
       make("div", { class: "sample" }, ...look(view, pictures.get(sample) ?? view.picture, "The sample"), make("dl", {}, ...facts)), ...felt);

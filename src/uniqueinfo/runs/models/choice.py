@@ -54,8 +54,14 @@ class ModelChoice:
 
     @property
     def linear(self) -> bool:
-        """Whether this is a linear head on the inputs themselves."""
+        """Whether a linear head is all that is trained."""
         return self._asked[0].linear
+
+    def frozen(self) -> nn.Module | None:
+        """The network, in eval mode, whose features a linear head is trained on; None where it is the inputs."""
+        source, argument = self._asked
+        found = source.frozen(argument)
+        return None if found is None else found.eval()
 
     @property
     def reads_text(self) -> bool:

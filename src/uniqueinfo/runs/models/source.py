@@ -26,7 +26,7 @@ class ModelSource(ABC):
     fresh_head: ClassVar[bool] = False
     """Whether its networks come trained but for a last layer, whose random outputs say nothing of the task."""
     linear: ClassVar[bool] = False
-    """Whether there is no network but a linear head on the inputs themselves."""
+    """Whether a linear head is all that is trained: on the inputs themselves, or on what a frozen network sees."""
 
     def argument(self, name: str) -> str | None:
         """What a name asks of this source; None if the name is not its own."""
@@ -39,6 +39,10 @@ class ModelSource(ABC):
     @abstractmethod
     def build(self, argument: str, outputs: int, pretrained: bool, shape: tuple[int, ...]) -> nn.Module:
         """The network for inputs of this shape; fresh parameters are drawn from torch's own generator."""
+
+    def frozen(self, argument: str) -> nn.Module | None:
+        """The network whose features the head is trained on, where there is one; it takes inputs as they are read."""
+        return None
 
     def files(self, argument: str) -> tuple[Path, ...]:
         """Files of the user that the network depends on."""

@@ -81,6 +81,10 @@ class Data:
     """What a person should know about how it was read."""
     roles: Mapping[str, str] | None = None
     """By column of a table that is trained on, what it is: number, vector, category or text."""
+    table: pd.DataFrame | None = None
+    """The user's whole table as it stands in the file, where it is one: what is exported again."""
+    rows: NDArray[np.intp] | None = None
+    """Where the samples stand among all that were read, where these are some of them."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -99,6 +103,8 @@ class Data:
             self.files,
             self.notes,
             self.roles,
+            table=None if self.table is None else self.table.iloc[chosen].reset_index(drop=True),
+            rows=chosen if self.rows is None else self.rows[chosen],
         )
 
     def fingerprint(self) -> str:

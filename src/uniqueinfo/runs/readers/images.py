@@ -16,8 +16,8 @@ from uniqueinfo.progress import progress
 from uniqueinfo.runs.readers.data import Data, Reading
 from uniqueinfo.runs.readers.reader import Reader, Turn
 
-_MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)  # ImageNet's
-_DEVIATION = np.array([0.229, 0.224, 0.225], dtype=np.float32)
+MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)  # ImageNet's
+DEVIATION = np.array([0.229, 0.224, 0.225], dtype=np.float32)
 _THREADS = 4  # Pillow decodes outside Python's lock
 
 
@@ -35,7 +35,7 @@ class Pictures:
         if isinstance(index, np.ndarray):
             return Pictures(self.paths[index], self.size)
         pixels = np.asarray(square(open_picture(self.paths[index]), self.size), dtype=np.float32) / 255
-        return np.ascontiguousarray(((pixels - _MEAN) / _DEVIATION).transpose(2, 0, 1))
+        return np.ascontiguousarray(((pixels - MEAN) / DEVIATION).transpose(2, 0, 1))
 
     @property
     def shape(self) -> tuple[int, ...]:

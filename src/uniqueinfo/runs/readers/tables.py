@@ -52,6 +52,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
         (path,),
         (*_left_out(found if labelled else {}), *holes.notes(path, reading.fill), *_whole(path, reading, whole)),
         roles,
+        table=frame,
     )
 
 

@@ -1,0 +1,55 @@
+"""Tables with a row for each sample, joined to the user's own table as it stands in its file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from uniqueinfo.runs.folder import Run
+from uniqueinfo.runs.page import read_again
+from uniqueinfo.runs.readers import Data
+
+
+def with_file(run: Run, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """All columns of the user's table beside those of `frame`, whose `id` names the samples; and what is missing, why.
+
+    A column that is there already is not repeated; another of the same name becomes "NAME (given)".
+    """
+    samples, why_not = read_again(run)
+    if samples is None:
+        return frame, f"only columns that the run keeps are exported: {why_not}" if run.asked else ""
+    parts = [data for data in _of_one_file(*samples) if data.table is not None]
+    if not parts:
+        return frame, ""
+    ids = pd.Index(np.concatenate([data.ids for data in parts]).astype(str))
+    table = pd.concat([data.table for data in parts], ignore_index=True)
+    found = table.iloc[ids.get_indexer(pd.Index(frame["id"].astype(str)))].reset_index(drop=True)
+    return joined(frame.reset_index(drop=True), found), ""
+
+
+def joined(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """Two tables of the same samples side by side.
+
+    >>> ours = pd.DataFrame({"id": [0, 1], "label": ["a", "b"], "given": ["a", "a"]})
+    >>> joined(ours, pd.DataFrame({"label": ["a", "a"], "size": [3, 4]})).columns.tolist()
+    ['id', 'label', 'given', 'size']
+    >>> joined(ours, pd.DataFrame({"label": ["x", "y"]})).columns.tolist()
+    ['id', 'label', 'given', 'label (given)']
+    """
+    added: dict[str, Any] = {}
+    for name in map(str, own):
+        told = [frame[other] for other in (name, "given", f"{name} (given)") if name in frame and other in frame]
+        if not any(_same(own[name], column) for column in told):
+            added[f"{name} (given)" if name in frame else name] = own[name]
+    return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
+
+
+def _same(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    return bool((one.astype(str).to_numpy() == other.astype(str).to_numpy()).all())
+
+
+def _of_one_file(train: Data, val: Data) -> tuple[Data, ...]:
+    """Samples that were held out stand in the file of the others; named ones do not."""
+    return (train,) if val.rows is None else (train, val)

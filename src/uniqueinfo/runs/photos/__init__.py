@@ -1,0 +1,1 @@
+"""Photos without a model of the user's: pretrained networks at hand, and what they see."""
