@@ -14,7 +14,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.removal import Removal
 from uniqueinfo.progress import showing
 from uniqueinfo.removal.groups import Groups
-from uniqueinfo.removal.trained import TrainedSystem, check_trainable
+from uniqueinfo.removal.trained import TrainedSystem, trainable
 from uniqueinfo.samples.checks import as_matrix
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.dual import Dual
@@ -197,7 +197,7 @@ class Linearization:
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""
-        check_trainable(self.system, training, self.samples)
+        training = trainable(self.system, training, self.samples)
         training.criterion.check((self.initial + self.residual).flatten(1))
         return Trained.of(self, training)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
+from uniqueinfo.errors import FitError
 from uniqueinfo.removal.course import Point
 from uniqueinfo.removal.following import Block, Everyone, Some
 from uniqueinfo.removal.learning import Learnt, learn, looked_at
@@ -16,7 +18,8 @@ from uniqueinfo.removal.space import Space
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows, slices
-from uniqueinfo.training import Filter, Training
+from uniqueinfo.training import Filter, GradientDescent, Training
+from uniqueinfo.training.rational import fit
 from uniqueinfo.types import Index, Indices
 
 
@@ -131,8 +134,25 @@ class LocalSums:
         return total
 
 
-def check_trainable(system: Eigensystem, training: Training, samples: int) -> None:
-    """Refuse a rate at which squared error diverges, and what a sketch cannot tell; others are watched as they go."""
-    if training.in_closed_form:
-        training.check_stable(system.largest, samples)
-        system.check_reached(training.filter(samples))
+def trainable(system: Eigensystem, training: Training, samples: int) -> Training:
+    """The training as it can be followed.
+
+    A rate at which squared error diverges, and what a sketch cannot tell, are refused; other losses are watched as they
+    go. Momentum that still swings at its end is no function of few poles: flow of the same length takes its place.
+    """
+    if not training.in_closed_form:
+        return training
+    training.check_stable(system.largest, samples)
+    system.check_reached(training.filter(samples))
+    if isinstance(training, GradientDescent) and training.momentum:
+        try:
+            fit(training.filter(samples), system.largest)
+        except FitError:
+            flow = training.flow()
+            warnings.warn(
+                f"{training.words()} still swings when it stops, so it is followed as {flow.words()}: as long, and "
+                "without the swinging.",
+                stacklevel=3,
+            )
+            return flow
+    return training

@@ -42,10 +42,11 @@ def everyone(scores: Scores) -> Scores:
         found, other = (getattr(each, name) for each in (scores, held))
         return None if found is None else _after(found, other, apart)
 
-    measures = ("weight", "functional", "value", "smoothed", "loo_outputs", "outputs", "targets", "labels")
+    measures = ("weight", "functional", "value", "kl", "smoothed", "loo_outputs", "outputs", "targets", "labels")
     errors = None if scores.errors is None else {name: _after(e, None, apart) for name, e in scores.errors.items()}
     return HeldScores(
         **{name: one(name) for name in measures},
+        loo_losses=one("loo_loss"),
         ids=rows if scores.ids is None else one("ids"),
         columns=_columns(scores, held),
         effects=scores.effects,  # of the first ones, which were trained on

@@ -24,7 +24,7 @@ from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
 from uniqueinfo.removal.learning import LossCurve
 from uniqueinfo.removal.stopping import StoppingCurve
-from uniqueinfo.removal.trained import TrainedSystem, check_trainable
+from uniqueinfo.removal.trained import TrainedSystem, trainable
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.table import Scores, versions
 from uniqueinfo.scoring.cut import partition, slices
@@ -269,7 +269,7 @@ class _Driver:
         """The training, and the settings that tell about it."""
         asked = self.problem.training
         if not isinstance(asked, Auto):
-            check_trainable(self.system, asked, self.samples)
+            asked = trainable(self.system, asked, self.samples)
             return asked, {"training": asked.settings(), "stopping": None}
         about = self.work.training
         if about is None:
