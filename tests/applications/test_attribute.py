@@ -8,8 +8,8 @@ import torch
 
 import uniqueinfo as ui
 from tests.oracles import retraining
+from tests.pages.examples import digits
 from tests.problems import problem, trainings
-from tests.report.examples import digits
 from uniqueinfo.applications.attribute import attribute
 from uniqueinfo.training import Reduction
 

@@ -34,6 +34,11 @@ class StoredScores(Scores):
     settings: Mapping[str, Any]
     source: Callable[[], Origin] | None = None
 
+    @property
+    def folder(self) -> Path:
+        """The run folder they lie in."""
+        return self.parts[0].parent.parent
+
     @cached_property
     def _schema(self) -> pa.Schema:
         try:

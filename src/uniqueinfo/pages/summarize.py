@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
-from uniqueinfo.report import words
-from uniqueinfo.report.figures import Comparison, Concentration, Distribution, Stopping
-from uniqueinfo.report.views import SampleViews, Small, collect
+from uniqueinfo.pages import words
+from uniqueinfo.pages.figures import Comparison, Concentration, Distribution, Stopping
+from uniqueinfo.pages.groups import compared
+from uniqueinfo.pages.views import SampleViews, Small, collect
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.plain import records
@@ -30,8 +31,6 @@ _MOST_SUSPECTS = 1000
 """Suspects in the table."""
 _CLASSES = 10
 """Classes with a colour of their own; the others share one."""
-_COLUMNS = 8
-"""Columns of the user's by which samples are grouped."""
 _PICTURES = 4_000_000
 """Bytes of pictures in the page."""
 _TEXTS = 400_000
@@ -110,7 +109,7 @@ class Summary:
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """Classes, and groups by the user's columns, side by side."""
-        return tuple(_comparisons(self.scores, self.predictions, self.information, self._all_suspected))
+        return tuple(compared(self.scores, self.predictions, self.information, self._all_suspected))
 
     @cached_property
     def stopping(self) -> Stopping | None:
@@ -123,9 +122,19 @@ class Summary:
         return None if self.predictions is None else mislabeled(self.scores)
 
     @property
+    def suspects_answer(self) -> Mapping[str, Any] | None:
+        """What was asked about wrong labels, if it was: it stands in the place of the page's own suspects."""
+        return next((answer for answer in self.answers if answer["name"] == Mislabeled.name), None)
+
+    @property
+    def other_answers(self) -> list[Mapping[str, Any]]:
+        """All answers but that."""
+        return [answer for answer in self.answers if answer is not self.suspects_answer]
+
+    @property
     def suspected(self) -> Indices:
-        """The suspects shown as cards."""
-        return self._all_suspected[:_SUSPECTS]
+        """The suspects shown as cards; those of an answer are in its galleries."""
+        return self._all_suspected[: 0 if self.suspects_answer else _SUSPECTS]
 
     @property
     def most(self) -> Indices:
@@ -288,38 +297,6 @@ def _distribution(information: Floats, predictions: Predictions | None) -> Distr
     return Distribution.of(
         information, number[predictions.given], (*(predictions.names[at] for at in largest), "others")
     )
-
-
-def _comparisons(
-    scores: Scores, predictions: Predictions | None, information: Floats, suspected: Indices
-) -> Iterator[Comparison]:
-    measures: dict[str, Any] = {"information": information}
-    if scores.value is not None:
-        measures["value"] = scores.value
-    if predictions is not None:
-        measures["suspect"] = np.isin(np.arange(len(scores)), suspected)
-        yield Comparison.of("label", pd.Series(np.array(predictions.names, dtype=object)[predictions.given]), measures)
-    if scores.columns is None:
-        return
-    for name in scores.columns.columns[:_COLUMNS]:
-        groups = _grouped(scores.columns[name])
-        if groups.nunique() > 1:
-            yield Comparison.of(str(name), groups, measures)
-
-
-def _grouped(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column's values as names of groups: numbers of many values by quarters; one group where all values differ."""
-    distinct = column.nunique()
-    if pd.api.types.is_numeric_dtype(column) and distinct > 12:
-        quarters = pd.qcut(column, 4, duplicates="drop", precision=3)
-        return pd.Series(quarters.cat.rename_categories(_range_name)).astype(object).fillna("missing")
-    if distinct > len(column) / 2 and distinct > 12:
-        return pd.Series("all", index=column.index)
-    return column.astype(object).where(column.notna(), "missing").map(str)
-
-
-def _range_name(interval: pd.Interval[float]) -> str:
-    return f"{interval.left:.3g} – {interval.right:.3g}"
 
 
 def _stopping(scores: Scores) -> Stopping | None:
