@@ -77,7 +77,7 @@ def _held(problem: Problem, execution: Execution, engine: Engine) -> Scores:
         held = joined([found[number] for number in parts], {})
         total = 0.0 if held.smoothed is None else float(held.smoothed.sum())
         settings = driver.settings(solver, below / total if total > 0 else 0.0)
-        driver.work.done()
+        driver.work.done(questions=False)
         return replace(held, settings=settings, source=driver.origin())
 
 
@@ -106,7 +106,7 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
         told = [driver.work.smoothed(number) or [0.0, 0.0] for number in parts]
         total, below = (sum(each[at] for each in told) for at in (0, 1))
         run.finish(driver.settings(solver, below / total if total > 0 else 0.0), len(parts))
-        driver.work.done()
+        driver.work.done(questions=True)
         return replace(run.scores(), source=driver.origin())
 
 

@@ -8,6 +8,7 @@ from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
+from uniqueinfo.scoring.work import Work
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import Training
 
@@ -20,8 +21,25 @@ def origin_of(problem: Problem, sources: Sources, system: Eigensystem, training:
 
 
 def reopened(problem: Problem, work: Path, training: Training) -> Origin:
-    """What scores that were computed before were measured on: rows or kernels that are kept are found again."""
+    """What scores that were computed before were measured on: rows, kernels and eigenvectors that are kept are found.
+
+    Eigenvectors that are not there are computed, and stay for the next question.
+    """
     sources = problem.ready(problem.sources, Place(work, local=True, owned=True))
-    linearization = problem.face(sources, None)
+    kept = Work.of_run(work)
+    known = problem.known or _kept_system(problem, sources, kept)
+    linearization = problem.face(sources, known)
+    if known is None:
+        kept.keep_spectrum(linearization.system)
+        kept.done(questions=True)
     probe = None if sources.val is None else sources.val.probe(linearization.system)
     return Origin(linearization.train(training), probe)
+
+
+def _kept_system(problem: Problem, sources: Sources, kept: Work) -> Eigensystem | None:
+    """The eigenvectors of the run, where they lie in its folder."""
+    train, form = sources.train, problem.choice.form
+    if form == "sketch":
+        return None
+    residual = None if form == "primal" else train.read(slice(0, train.samples), rows=False).residual
+    return kept.spectrum(residual, None if train.width is None else train.rows(), train.device)
