@@ -51,6 +51,18 @@ def test_a_question_finds_the_eigenvectors_of_the_run(run: Run, monkeypatch: pyt
     assert len(ui.attribute(ui.load(run.path), 2).change) == len(ui.load(run.path))
 
 
+def test_what_leaves_with_each_sample_is_found_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ui.attribute(ui.load(run.path), 2)
+
+    def never(*given: object) -> None:
+        raise AssertionError("removals are solved again")
+
+    monkeypatch.setattr("uniqueinfo.removal.leaving.solve", never)
+    again = ui.attribute(ui.load(run.path), 2)
+    np.testing.assert_array_equal(again.change, first.change)
+    assert ui.attribute(ui.load(run.path), 3).change.any()
+
+
 def test_eigenvectors_that_went_are_computed_and_kept(run: Run) -> None:
     before = ui.attribute(ui.load(run.path), 2).change
     kept = run.folder.work / "spectrum.safetensors"

@@ -153,7 +153,7 @@ def attribute(
         raise InputError(f"top: expected at least 1, got {top}")
     run, one = scores.origin.run, _only(looked_at, sample)
     column, sign, name, prediction = _chosen(scores, run.outputs(one)[0], output)
-    change = sign * run.leave_out().output_change(one, 0, column)
+    change = sign * scores.origin.output_change(one, 0, column)
     order = np.argsort(-np.abs(change), kind="stable")
     frame = scores.frame()
     table = frame[[part for part in ("id", "label") if part in frame]].assign(change=change)

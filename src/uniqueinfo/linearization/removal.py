@@ -121,14 +121,6 @@ class Removal:
                 found[number] = block
         return found
 
-    def output_change(self, probe: Probe, sample: int, output: int) -> Floats:
-        """f_w − f_w₋ of one output of one of the probe's samples, for each removal: no change is rotated for it."""
-        direction = probe.direction(sample, output)
-        found = np.empty(len(self))
-        for chunk in self.changes():
-            found[chunk.numbers] = chunk.delta.inner(direction).cpu().numpy()
-        return found
-
     def output_changes(self, probe: Probe) -> Iterator[tuple[Indices, Floats]]:
         """f_w − f_w₋ on every validation sample, chunk by chunk: (numbers of the removals, (removals, m, outputs))."""
         for chunk in self.changes():

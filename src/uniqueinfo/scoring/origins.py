@@ -33,7 +33,7 @@ def reopened(problem: Problem, work: Path, training: Training) -> Origin:
         kept.keep_spectrum(linearization.system)
         kept.done(questions=True)
     probe = None if sources.val is None else sources.val.probe(linearization.system)
-    return Origin(linearization.train(training), probe)
+    return Origin(linearization.train(training), probe, work=kept.folder)
 
 
 def _kept_system(problem: Problem, sources: Sources, kept: Work) -> Eigensystem | None:
