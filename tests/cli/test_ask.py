@@ -103,3 +103,18 @@ def test_what_was_exported_names_the_kept_samples(uniqueinfo: Caller, run: Path,
     kept = pd.read_csv(tmp_path / "kept.csv")["id"]
     assert len(kept) == round(len(samples) / 2)
     assert set(kept) <= set(samples)
+
+
+def test_how_long_validation_takes_is_told_and_nothing_is_trained(uniqueinfo: Caller, run: Path) -> None:
+    said = uniqueinfo("validate", run, "--dry-run")
+    assert said.code == 0, said.err
+    assert "12 times without one, 20 steps each: about 1 s." in said.out
+    assert not (run / "retraining").exists()
+    assert not (run / "answers").exists()
+    assert json.loads(uniqueinfo("validate", run, "--dry-run", "--json").out)["plan"]["trainings"] == 12
+
+
+def test_validation_takes_a_budget(uniqueinfo: Caller, run: Path) -> None:
+    said = uniqueinfo("validate", run, "--budget", "10m")
+    assert said.code == 0, said.err
+    assert uniqueinfo("validate", run, "--budget", "soon").code == 2
