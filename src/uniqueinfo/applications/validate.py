@@ -88,7 +88,7 @@ class Validation(Answer):
         The word goes by Spearman's correlation of the functional information: closely from 0.9 on, roughly from 0.7 on.
         """
         rank, linear = self.spearman["functional"], self.pearson["functional"]
-        word = "closely" if rank.value >= 0.9 else "roughly" if rank.value >= 0.7 else "poorly"
+        word = agreement(rank.value)
         less = f" To end in time: {', '.join(self.reduced)}." if self.reduced else ""
         closer = "" if word == "closely" or self.at_both_ends else f" {_CLOSER}"
         return (
@@ -137,6 +137,15 @@ class Validation(Answer):
             "seconds": self.seconds,
             "reduced": list(self.reduced),
         }
+
+
+def agreement(rank: float) -> str:
+    """In a word, by Spearman's correlation.
+
+    >>> agreement(0.95), agreement(0.8), agreement(0.2)
+    ('closely', 'roughly', 'poorly')
+    """
+    return "closely" if rank >= 0.9 else "roughly" if rank >= 0.7 else "poorly"
 
 
 class Retraining(TypedDict, total=False):

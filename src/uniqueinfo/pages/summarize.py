@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from uniqueinfo.applications.copies import Copies, told_copies
+from uniqueinfo.applications.health import health
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
 from uniqueinfo.pages import words
 from uniqueinfo.pages.figures import Comparison, Concentration, Distribution, Stopping
@@ -49,11 +51,18 @@ class Summary:
     """How to show the samples."""
     answers: Sequence[Mapping[str, Any]] = ()
     """What was asked of the run besides: sections with a sentence, a table, a figure and galleries."""
+    copies: Copies | None = None
+    """Samples that are there twice, where that is not written in the run."""
 
     @cached_property
     def answer(self) -> str:
         """The whole report in a sentence."""
         return words.answer(self.samples, self.concentration, self.suspects)
+
+    @cached_property
+    def health(self) -> list[str]:
+        """Whether the scores can be gone by, in two lines."""
+        return health(self.scores, self.copies or told_copies(self.scores), self.answers)
 
     @property
     def samples(self) -> int:
@@ -216,6 +225,7 @@ class Summary:
         """Plain data, ready for json.dumps; no pictures, and of the samples only those the report puts forward."""
         return {
             "answer": self.answer,
+            "health": self.health,
             "samples": self.samples,
             "measure": self.measure,
             "mean": self.mean,
@@ -236,7 +246,12 @@ class Summary:
         }
 
 
-def summarize(scores: Scores, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()) -> Summary:
+def summarize(
+    scores: Scores,
+    samples: SampleViews | None = None,
+    answers: Sequence[Mapping[str, Any]] = (),
+    copies: Copies | None = None,
+) -> Summary:
     """What stands out in the scores; `samples` shows what the samples look like, `answers` go in as they are.
 
     >>> from uniqueinfo.scores.table import HeldScores
@@ -245,7 +260,7 @@ def summarize(scores: Scores, samples: SampleViews | None = None, answers: Seque
     >>> summarize(scores).as_json()["most_informative"][0]["id"]
     0
     """
-    found = Summary(scores, samples, answers)
+    found = Summary(scores, samples, answers, copies)
     _ = found.views, found.validation_views  # what cannot be shown is refused here, not while the page is written
     return found
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from uniqueinfo.applications.answer import Answer
+from uniqueinfo.applications.copies import known_copies
 from uniqueinfo.errors import InputError
 from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
@@ -67,7 +68,7 @@ def report(
     shown = _views(samples, validation, len(scores))
     if shown is None and run is not None and (found := read_again(run)[0]) is not None:
         shown = sample_views(*found)
-    return write(summarize(scores, shown, list(sections.values())), place)
+    return write(summarize(scores, shown, list(sections.values()), known_copies(scores)), place)
 
 
 def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> Page:

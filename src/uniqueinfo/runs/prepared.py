@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uniqueinfo.applications.copies import look_for_copies
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.linearization.projection import Asked
@@ -144,7 +145,10 @@ class Prepared:
         started = time.perf_counter()
         execution = self.execution(run.path)
         scores = score_problem(self.problem(execution), execution, run.folder)
-        run.told(notes=self.notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
+        seconds = time.perf_counter() - started
+        copies = look_for_copies(scores)
+        timings = {"reading": self.seconds, "scoring": seconds, "comparing": time.perf_counter() - started - seconds}
+        run.told(notes=self.notes, timings=timings, copies=copies.as_json())
         return replace(run.scores(), source=scores.source)
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +146,7 @@ class _Driver:
         """All that the scores of a partition need."""
         problem, system = self.problem, self.system
         run = TrainedSystem(system, self._some_residual(), self.samples, self.training)
-        probe = None if isinstance(system, Primal) else self._probe()
+        probe = self._probe
         target = self._target(run, probe)
         return Solver(
             system=system.over(slice(None), None),
@@ -177,7 +177,7 @@ class _Driver:
 
     def origin(self) -> Callable[[], Origin]:
         """How to come back to what was measured."""
-        return partial(origin_of, self.problem, self.sources, self.system, self.training)
+        return partial(origin_of, self.problem, self.sources, self.system, self.training, self._probe)
 
     def settings(self, solver: Solver, below_floor: float) -> dict[str, Any]:
         """How the scores were computed."""
@@ -283,8 +283,11 @@ class _Driver:
             return Target(fisher, None)
         return Target(fisher, fisher.apply(run.coordinates.T) - pull.T)
 
+    @cached_property
     def _probe(self) -> Probe | None:
-        return None if self.sources.val is None else self.sources.val.probe(self.system)
+        """The validation samples, where they are looked at through more than sums."""
+        val = self.sources.val
+        return None if val is None or isinstance(self.system, Primal) else val.probe(self.system)
 
     def _precision(self) -> Precision | None:
         if self.problem.smoothing is None:

@@ -10,14 +10,17 @@ from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.work import Work
 from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.training import Training
 
 
-def origin_of(problem: Problem, sources: Sources, system: Eigensystem, training: Training) -> Origin:
-    """What was just measured: eigenvectors are not computed again."""
+def origin_of(
+    problem: Problem, sources: Sources, system: Eigensystem, training: Training, probe: Probe | None
+) -> Origin:
+    """What was just measured: eigenvectors are not computed again, nor kernel values of a probe that was looked at."""
     linearization = problem.face(sources, system)
     run = Trained(system, linearization.residual, linearization.samples, training, linearization)
-    return Origin(run, None if sources.val is None else sources.val.probe(system))
+    return Origin(run, sources.val.probe(system) if probe is None and sources.val is not None else probe)
 
 
 def reopened(problem: Problem, work: Path, training: Training) -> Origin:
