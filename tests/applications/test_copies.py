@@ -73,7 +73,7 @@ def test_near_copies_of_few_columns_are_chance() -> None:
 
 def test_the_page_from_python_says_it(data: Data, tmp_path: Any) -> None:
     page = ui.report(scored("head", data), tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "2 training samples are also in the validation data: s5, s9" in page
+    assert '<p class="warn">2 training samples are also in the validation data: s5, s9' in page
 
 
 def test_trust_that_was_measured_is_told(data: Data) -> None:

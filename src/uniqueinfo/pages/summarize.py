@@ -62,7 +62,16 @@ class Summary:
     @cached_property
     def health(self) -> list[str]:
         """Whether the scores can be gone by, in two lines."""
-        return health(self.scores, self.copies or told_copies(self.scores), self.answers)
+        return health(self.scores, self._copies, self.answers)
+
+    @property
+    def leaking(self) -> bool:
+        """Whether training samples are in the validation data too, which is to be seen."""
+        return self._copies is not None and bool(self._copies.leaks)
+
+    @property
+    def _copies(self) -> Copies | None:
+        return self.copies or told_copies(self.scores)
 
     @property
     def samples(self) -> int:
