@@ -254,5 +254,7 @@ def test_shorter_trainings_end_where_the_long_one_ends() -> None:
     assert [way.steps for way in found] == sorted((way.steps for way in found), reverse=True)
     assert found[-1].steps < 200
     assert wanted.functional is not None
-    for run in runs:  # a direction may end 5 % of its way elsewhere, of a network twice that; effects are squares
+    for run in runs:  # one step for twenty of them: this network learns its features on the way
         close(run.functional, wanted.functional, rtol=0.25)
+        assert run.functional is not None
+        np.testing.assert_array_equal(np.argsort(run.functional), np.argsort(wanted.functional))

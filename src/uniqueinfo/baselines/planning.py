@@ -31,8 +31,12 @@ _MOMENTA = (0.0, 0.5, 0.7, 0.8, 0.9)
 """Of shorter trainings, the exactest first."""
 _GROWTH = 1.3
 """Times the curvature at the start that steps are to be stable for, as it may grow on the way."""
-_APART = 0.05
-"""Share of its way by which a direction may end elsewhere in a shorter training."""
+_APART = 0.01
+"""Share of its way by which a direction may end elsewhere in a shorter training, if the network were its linearization.
+
+Networks themselves are less forgiving: one that learns its features, trained in 29 steps for 2,000, ends 4 % elsewhere
+by this measure, and its samples in another order.
+"""
 _SURE = 0.8
 """Share of a budget that is planned for, as steps take longer on a machine that gets busy."""
 
