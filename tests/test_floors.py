@@ -26,7 +26,7 @@ FLOORS = (
     "scoring",
     "baselines",
     "applications",
-    "report",
+    "pages",
     "runs",
     "experiments",
     "cli",

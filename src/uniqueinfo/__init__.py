@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from uniqueinfo.linearization.network import LinearizedNetwork as LinearizedNetwork
     from uniqueinfo.linearization.network import linearize as linearize
     from uniqueinfo.removal.stopping import StoppingCurve as StoppingCurve
+    from uniqueinfo.runs.page import report as report
     from uniqueinfo.runs.reopening import load as load
     from uniqueinfo.scores.everyone import everyone as everyone
     from uniqueinfo.scores.table import Scores as Scores

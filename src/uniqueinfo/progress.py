@@ -1,5 +1,7 @@
-"""A bar with rate and time left for whatever takes longer than two seconds, and for nothing else."""
+"""A bar with rate and time left for whatever takes longer than two seconds, and for nothing else; times in words."""
 
+import math
+import re
 import sys
 import threading
 import time
@@ -11,8 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from uniqueinfo.errors import InputError
+
 _PATIENCE = 2.0  # seconds a task may take before it shows
 _TICK = 0.2
+_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _wanted: ContextVar[bool] = ContextVar("wanted", default=True)
 
 
@@ -91,6 +96,36 @@ def expecting(description: str, seconds: Callable[[], float]) -> Iterator[None]:
     finally:
         done.set()
         clock.join()
+
+
+def as_seconds(name: str, given: str | float) -> float:
+    """A time that a user names: seconds, or text such as "90s", "10m" or "1.5h".
+
+    >>> as_seconds("budget", "10m"), as_seconds("budget", 90)
+    (600.0, 90.0)
+    """
+    text = given if isinstance(given, str) else f"{given:.6f}" if type(given) in (int, float) else ""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text.lower())
+    if match is None or match[2] not in _UNITS:
+        raise InputError(f"{name}: {given!r} is not a time; write 90s, 10m or 2h, or a number of seconds")
+    seconds = float(match[1]) * _UNITS[match[2]]
+    if not 0 < seconds < math.inf:
+        raise InputError(f"{name}: {given!r} leaves no time; give more than zero seconds")
+    return seconds
+
+
+def in_words(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> in_words(0.3), in_words(75), in_words(9000)
+    ('1 s', '1 min 15 s', '2 h 30 min')
+    """
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _visible() -> bool:

@@ -11,8 +11,8 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 import uniqueinfo as ui
+from tests.pages.examples import digits
 from tests.problems import problem, trainings
-from tests.report.examples import digits
 from uniqueinfo.applications.adversarial import adversarial
 from uniqueinfo.experiments.attacks import fgsm, pgd
 from uniqueinfo.scoring.arrays import score_linearization

@@ -11,8 +11,8 @@ import torch
 
 import uniqueinfo as ui
 from tests.oracles import retraining
+from tests.pages.examples import digits
 from tests.problems import problem, trainings
-from tests.report.examples import digits
 from uniqueinfo.applications.attribute import attribute
 from uniqueinfo.training import Reduction
 
@@ -35,6 +35,13 @@ def test_the_changes_are_those_of_training_again_without_each_sample(
     truth = [given.J_val[3, 1] @ (full - retraining.weights(given.J, given.residual, training, [i])) for i in range(n)]
     # 1e-8 of the largest: the rational fit keeps nine digits of what was learnt
     np.testing.assert_allclose(attribute(scores, 3, output=1).change, truth, atol=1e-8 * np.abs(truth).max())
+
+
+def test_one_output_moves_as_among_all_of_them(scored: ui.Scores) -> None:
+    origin = scored.origin
+    assert origin.probe is not None
+    moved = np.concatenate([part for _, part in origin.run.leave_out().output_changes(origin.probe)])
+    np.testing.assert_allclose(attribute(scored, 4, output="7").change, moved[:, 4, 7], atol=1e-12)
 
 
 def test_new_samples_are_looked_at_through_a_probe() -> None:

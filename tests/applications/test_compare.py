@@ -10,7 +10,7 @@ from scipy.stats import bootstrap
 import uniqueinfo as ui
 from tests import problems
 from tests.oracles import retraining
-from tests.report.examples import digits, synthetic
+from tests.pages.examples import digits, synthetic
 from uniqueinfo.applications.compare import compare
 
 GROUPS = list("aaabbbbbcccc")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
-from tests.report.examples import digits, synthetic
+from tests.pages.examples import digits, synthetic
 from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.scores.predictions import Predictions
 

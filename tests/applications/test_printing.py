@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import uniqueinfo as ui
-from tests.report.examples import digits
+from tests.pages.examples import digits
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
 from uniqueinfo.applications.printing import as_text
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import uniqueinfo as ui
 from tests.oracles import retraining
+from tests.pages.examples import digits
 from tests.problems import problem, trainings
-from tests.report.examples import digits
 from uniqueinfo.applications.redundancy import redundancy
 from uniqueinfo.linearization import points
 from uniqueinfo.linearization.points import Points, closest_pairs

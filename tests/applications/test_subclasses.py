@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 import uniqueinfo as ui
-from tests.report.examples import synthetic
+from tests.pages.examples import synthetic
 from uniqueinfo.applications.subclasses import _coordinates, subclasses
 from uniqueinfo.types import Floats
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import uniqueinfo as ui
-from tests.report.examples import digits
+from tests.pages.examples import digits
 from uniqueinfo.applications.summarize import curve, summarize
 from uniqueinfo.linearization.selection import Selection
 from uniqueinfo.linearization.subsets import Subset

@@ -16,6 +16,8 @@ import uniqueinfo as ui
 from tests.oracles.compare import close
 from tests.oracles.sgd import trained
 from uniqueinfo.applications.validate import validate
+from uniqueinfo.baselines.descent import Descent
+from uniqueinfo.baselines.planning import Speed
 
 TRAINING = ui.GradientDescent(lr=0.02, steps=60)
 
@@ -174,3 +176,91 @@ def test_scores_that_cannot_be_retrained_for_are_refused(outputs: ui.OutputSketc
 def test_what_cannot_be_validated_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ui.InputError, match=said):
         validate(wide(), data(), **({"training": TRAINING} | wrong))
+
+
+def test_how_long_it_takes_is_told_before(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("uniqueinfo.baselines.again._WORTH_TELLING", 0.0)
+    validate(wide(), data(), training=TRAINING, samples=10)
+    assert "Training once with all samples and 10 times without one, 60 steps each: about" in capsys.readouterr().err
+
+
+def test_a_budget_that_suffices_changes_nothing() -> None:
+    found = validate(wide(), data(), training=TRAINING, samples=10, budget="1h")
+    plain = validate(wide(), data(), training=TRAINING, samples=10)
+    assert found.reduced == ()
+    np.testing.assert_array_equal(found.samples, plain.samples)
+    close(found.retrained["functional"], plain.retrained["functional"], rtol=1e-3)  # copies of another order, float32
+
+
+def slowly(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Every gradient takes this long by the clocks, which stand still otherwise; copies are trained one by one."""
+    clock = [0.0]
+
+    def slope(self: Descent, *given: Any) -> Any:
+        clock[0] += seconds
+        return real(self, *given)
+
+    real = Descent.slope
+    monkeypatch.setattr(Descent, "slope", slope)
+    monkeypatch.setattr(Descent, "copies", lambda self: 1)
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+
+
+def test_within_a_budget_fewer_samples_leave_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly(monkeypatch, 1.0)  # 60 steps: twenty trainings take 21 minutes
+    found = validate(wide(), data(), training=TRAINING, samples=20, budget="17m", progress=False)
+    assert len(found.samples) == 12  # within four fifths of the budget
+    assert found.reduced == ("12 samples in place of 20",)
+    assert "To end in time: 12 samples in place of 20." in found.sentence
+    assert (found.training, found.times[-1]) == (TRAINING, 60)
+
+
+def test_then_fewer_steps_of_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly(monkeypatch, 1.0)
+    long = ui.GradientDescent(lr=0.02, steps=600)
+    found = validate(wide(), data(), data(20, seed=1), long, samples=12, budget="45m", progress=False)
+    assert found.reduced[-1].endswith("in place of 600 steps of gradient descent at rate 0.02, for the same time")
+    assert found.times[-1] < 600 / 3
+    plain = validate(wide(), data(), data(20, seed=1), long, samples=len(found.samples), progress=False)
+    np.testing.assert_array_equal(found.samples, plain.samples)
+    for name in ("functional", "weight"):
+        assert np.corrcoef(found.retrained[name], plain.retrained[name])[0, 1] > 0.99
+    assert found.distance[-1] == pytest.approx(plain.distance[-1], rel=0.1)
+
+
+def test_a_budget_that_is_much_too_short_is_refused_before_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly(monkeypatch, 1.0)
+    with pytest.raises(ui.InputError, match=r"budget: 1 min 0 s is too short. The least .* 10 trainings of"):
+        validate(wide(), data(), training=TRAINING, budget="1m", progress=False)
+
+
+@pytest.mark.parametrize(("factor", "done"), [(1.3, True), (4.0, False)])
+def test_where_time_runs_out_what_is_done_counts(monkeypatch: pytest.MonkeyPatch, factor: float, done: bool) -> None:
+    slowly(monkeypatch, 1.0)
+    planned = Speed.seconds
+    # steps turn out to take longer than the few that were timed
+    monkeypatch.setattr(Speed, "seconds", lambda self, way, trainings: planned(self, way, trainings) / factor)
+    if not done:
+        with pytest.raises(ui.InputError, match=r"only \d of 14 trainings were finished"):
+            validate(wide(), data(), training=TRAINING, samples=14, budget=900 / factor * 1.4, progress=False)
+        return
+    found = validate(wide(), data(), training=TRAINING, samples=14, budget=900 / factor * 1.26, progress=False)
+    assert 10 <= len(found.samples) < 14
+    assert found.reduced == (f"{len(found.samples)} of 14 trainings were finished",)
+    assert (np.diff(found.predicted["functional"]) > 0).all()  # least first, as ever
+
+
+def test_a_run_with_a_budget_is_gone_on_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    slowly(monkeypatch, 1.0)
+    asked: dict[str, Any] = {"training": TRAINING, "samples": 20, "budget": "17m", "progress": False}
+    first = validate(wide(), data(), folder=tmp_path / "kept", **asked)
+    monkeypatch.setattr(Descent, "train", lambda *given: pytest.fail("trained again"))
+    again = validate(wide(), data(), folder=tmp_path / "kept", **asked)
+    np.testing.assert_array_equal(again.retrained["functional"], first.retrained["functional"])
+
+
+@pytest.mark.parametrize("budget", ["soon", "0m", -5, True])
+def test_what_is_no_time_is_refused(budget: Any) -> None:
+    with pytest.raises(ui.InputError, match="budget: "):
+        validate(wide(), data(), training=TRAINING, budget=budget)

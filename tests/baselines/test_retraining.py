@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,8 @@ import uniqueinfo as ui
 from tests.oracles.compare import close
 from tests.oracles.sgd import Truth, leave_out, trained
 from uniqueinfo.baselines.descent import Descent
-from uniqueinfo.baselines.retraining import Retrained, retrain
+from uniqueinfo.baselines.planning import shorter
+from uniqueinfo.baselines.retraining import Retrained, opened, retrain
 from uniqueinfo.training import Reduction
 
 TRAINING = ui.GradientDescent(lr=0.1, steps=25, weight_decay=0.03, momentum=0.8)
@@ -214,3 +217,44 @@ def test_a_rate_at_which_the_network_itself_diverges_is_refused() -> None:
 def test_what_cannot_be_retrained_is_refused(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ui.InputError, match=said):
         retrain(network(), data(), **({"training": TRAINING} | wrong))
+
+
+@pytest.mark.parametrize("training", [TRAINING, ui.GradientFlow(lr=0.1, time=60.0)])
+def test_every_step_is_told(training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    totals: list[int] = []
+
+    @contextmanager
+    def bar(what: str, total: int, **given: Any) -> Iterator[Callable[[int], None]]:
+        totals.append(total)
+        yield told.append
+
+    monkeypatch.setattr("uniqueinfo.baselines.retraining.bar", bar)
+    retrain(network(), data(), training=training, samples=[0, 1, 2], copies=2)
+    assert [sum(told)] == totals
+    assert len(told) > 3 * 20  # steps of three goes: with all, without two, without the third
+
+
+def test_how_many_gradients_flow_takes_is_known_before() -> None:
+    flow = ui.GradientFlow(lr=0.1, time=60.0)
+    with opened(network(), data(), training=flow) as retraining:
+        expected = retraining.speed(1).steps(flow)
+        taken: list[int] = []
+        retraining.descent.stepped = taken.append
+        retraining.descent.train([[]])
+    assert len(taken) == pytest.approx(expected, rel=0.2)
+
+
+def test_shorter_trainings_end_where_the_long_one_ends() -> None:
+    long = ui.GradientDescent(lr=0.02, steps=2000)
+    wanted = retrain(network(), data(), data(5, seed=1), training=long, samples=range(12))
+    with opened(network(), data(), data(5, seed=1), training=long) as retraining:
+        found = shorter(long, retraining.speed(12))
+        runs = [retraining.run(retraining.groups(range(12), None), training=way) for way in found]
+    assert [way.steps for way in found] == sorted((way.steps for way in found), reverse=True)
+    assert found[-1].steps < 200
+    assert wanted.functional is not None
+    for run in runs:  # one step for twenty of them: this network learns its features on the way
+        close(run.functional, wanted.functional, rtol=0.25)
+        assert run.functional is not None
+        np.testing.assert_array_equal(np.argsort(run.functional), np.argsort(wanted.functional))

@@ -166,3 +166,18 @@ def test_new_inputs_are_named_by_their_ids(uniqueinfo: Caller, data: Path, run: 
     pd.read_csv(data).head(3).assign(id=["x", "y", "z"]).to_csv(tmp_path / "new.csv", index=False)
     said = uniqueinfo("adversarial", run, tmp_path / "new.csv", "--json")
     assert {row["input"] for row in json.loads(said.out)["table"]} == {"x", "y", "z"}
+
+
+def test_how_long_validation_takes_is_told_and_nothing_is_trained(uniqueinfo: Caller, run: Path) -> None:
+    said = uniqueinfo("validate", run, "--dry-run")
+    assert said.code == 0, said.err
+    assert "12 times without one, 20 steps each: about 1 s." in said.out
+    assert not (run / "retraining").exists()
+    assert not (run / "answers").exists()
+    assert json.loads(uniqueinfo("validate", run, "--dry-run", "--json").out)["plan"]["trainings"] == 12
+
+
+def test_validation_takes_a_budget(uniqueinfo: Caller, run: Path) -> None:
+    said = uniqueinfo("validate", run, "--budget", "10m")
+    assert said.code == 0, said.err
+    assert uniqueinfo("validate", run, "--budget", "soon").code == 2

@@ -288,3 +288,19 @@ def test_report_does_without_samples_whose_files_are_gone(tmp_path: Path, unique
     answer = uniqueinfo("report", tmp_path / "run")
     assert answer.code == 0
     assert "not shown" in answer.out
+
+
+def test_leaks_are_told_on_the_terminal_and_in_the_page(uniqueinfo: Caller, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 12))
+    y = (X[:, 0] > 0).astype(int)
+    np.savez(tmp_path / "train.npz", X=X[:40], y=y[:40])
+    np.savez(tmp_path / "val.npz", X=np.vstack([X[40:], X[7:8]]), y=np.append(y[40:], y[7]))
+    command = ["score", tmp_path / "train.npz", "--val", tmp_path / "val.npz", "--out", tmp_path / "run"]
+    wanted = "1 training sample is also in the validation data: 7"
+    for _ in range(2):  # the second finds the run finished
+        assert wanted in uniqueinfo(*command).out
+    assert json.loads(uniqueinfo(*command, "--json").out)["copies"]["first"] == ["7"]
+    (tmp_path / "run" / "report.html").unlink()
+    assert uniqueinfo("report", tmp_path / "run").code == 0
+    assert wanted in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ def finished(path: Path) -> Run:
     run = Run.open(path, RECORD)
     run.folder.keep_part(0, content.getvalue())
     run.folder.finish({"training": "any"}, parts=1)
-    run.told(notes=("a note",), timings={"scoring": 1.5})
+    run.told(notes=("a note",), timings={"scoring": 1.5}, copies={"leaks": 0})
     return run
 
 
@@ -40,7 +40,8 @@ def test_a_finished_run_tells_what_was_asked_and_how_long_it_took(tmp_path: Path
     finished(tmp_path)
     run = Run.open(tmp_path, RECORD)
     assert run.finished
-    assert run.scores().settings["run"] == {**RECORD, "notes": ["a note"], "timings": {"scoring": 1.5}}
+    told = {"notes": ["a note"], "timings": {"scoring": 1.5}, "copies": {"leaks": 0}}
+    assert run.scores().settings["run"] == {**RECORD, **told}
 
 
 def test_a_damaged_table_is_noticed(tmp_path: Path) -> None:

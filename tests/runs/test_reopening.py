@@ -43,6 +43,42 @@ def test_points_have_the_kernel_as_their_inner_products(run: Run) -> None:
     np.testing.assert_allclose(fitted.numpy().ravel(), (origin.run.outputs() - _initial(origin)).ravel(), atol=1e-12)
 
 
+def test_a_question_finds_the_eigenvectors_of_the_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(matrix: object) -> None:
+        raise AssertionError("eigenvectors are computed again")
+
+    monkeypatch.setattr("torch.linalg.eigh", never)
+    assert len(ui.attribute(ui.load(run.path), 2).change) == len(ui.load(run.path))
+
+
+def test_what_leaves_with_each_sample_is_found_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ui.attribute(ui.load(run.path), 2)
+
+    def never(*given: object) -> None:
+        raise AssertionError("removals are solved again")
+
+    monkeypatch.setattr("uniqueinfo.removal.leaving.solve", never)
+    again = ui.attribute(ui.load(run.path), 2)
+    np.testing.assert_array_equal(again.change, first.change)
+    assert ui.attribute(ui.load(run.path), 3).change.any()
+
+
+def test_eigenvectors_that_went_are_computed_and_kept(run: Run) -> None:
+    before = ui.attribute(ui.load(run.path), 2).change
+    kept = run.folder.work / "spectrum.safetensors"
+    kept.unlink()
+    again = ui.attribute(ui.load(run.path), 2).change
+    np.testing.assert_allclose(again, before, atol=1e-10 * np.abs(before).max())  # sums of other parts round otherwise
+    assert kept.exists()
+
+
+def test_eigenvectors_that_would_fill_the_disk_go(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uniqueinfo.scoring.work._SHARE", 0.0)
+    (run.folder.work / "spectrum.safetensors").unlink()
+    assert ui.load(run.path).origin.run.samples
+    assert not (run.folder.work / "spectrum.safetensors").exists()
+
+
 def _initial(origin: object) -> np.ndarray:
     found: np.ndarray = origin.run.linearization.initial.flatten(1).numpy()  # type: ignore[attr-defined]
     return found

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import uniqueinfo as ui
 from tests.oracles.compare import close
 from uniqueinfo.applications.registry import questions
-from uniqueinfo.report import summarize
-from uniqueinfo.report.html import render
+from uniqueinfo.pages import summarize
+from uniqueinfo.pages.html import render
 from uniqueinfo.types import Floats
 
 

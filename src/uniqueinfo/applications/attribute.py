@@ -161,9 +161,7 @@ def attribute(
         raise InputError(f"top: expected at least 1, got {top}")
     run, one = scores.origin.run, _only(looked_at, at)
     column, sign, name, prediction = _chosen(scores, run.outputs(one)[0], output)
-    change = np.empty(len(scores))
-    for numbers, moved in run.leave_out().output_changes(one):
-        change[numbers] = sign * moved[:, 0, column]
+    change = sign * scores.origin.output_change(one, 0, column)
     order = np.argsort(-np.abs(change), kind="stable")
     frame = scores.frame()
     table = frame[[part for part in ("id", "label") if part in frame]].assign(change=change)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 EXACT = 1e-5
 """A distance below which samples are the same to the network: rounding of float32 networks stays below it, and one grey
 level in one pixel of a digit makes about forty times as much."""
+NEAR = 0.4
+"""Share of the usual distance to a nearest neighbour below which samples are near-duplicates."""
 _PICTURES = 24  # pairs shown of each kind
 
 QUESTION = Question(
@@ -129,7 +131,7 @@ class Redundancy(Answer):
         return tuple(shown)
 
 
-def redundancy(scores: Scores, *, near: float = 0.4, most: int = 1000) -> Redundancy:
+def redundancy(scores: Scores, *, near: float = NEAR, most: int = 1000) -> Redundancy:
     """Duplicates, found where the network sees them: in its kernel space.
 
     Samples whose distance (see `space`) is no more than rounding are exact duplicates: the network cannot tell them
@@ -155,13 +157,13 @@ def redundancy(scores: Scores, *, near: float = 0.4, most: int = 1000) -> Redund
     origin = scores.origin
     points = Points.of_training(origin)
     found = closest_pairs(points, most=most)
-    within, near_within = _duplicates(found, near)
+    within, near_within = duplicates(found, near)
     names = _Names(scores)
     tables = [_training_table(names, origin, within)]
     places = [np.column_stack([within.first, within.second])]
     near_across, full = None, len(within.first) == most
     if origin.probe is not None:
-        across, near_across = _duplicates(closest_pairs(Points.of_probe(origin.probe), points, most=most), near)
+        across, near_across = duplicates(closest_pairs(Points.of_probe(origin.probe), points, most=most), near)
         tables.append(_across_table(names, origin.probe, across))
         places.append(np.column_stack([across.second, across.first]))
         full = full or len(across.first) == most
@@ -176,7 +178,7 @@ def redundancy(scores: Scores, *, near: float = 0.4, most: int = 1000) -> Redund
     )
 
 
-def _duplicates(pairs: Pairs, near: float) -> tuple[Pairs, float]:
+def duplicates(pairs: Pairs, near: float) -> tuple[Pairs, float]:
     """Those that are close enough, and how close that is."""
     finite = pairs.nearest[np.isfinite(pairs.nearest)]
     limit = max(near * float(np.median(finite)) if len(finite) else 0.0, EXACT)

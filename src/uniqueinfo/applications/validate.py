@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,8 @@ from torch import nn
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.baselines.descent import until
-from uniqueinfo.baselines.retraining import Retrained, retrain
-from uniqueinfo.baselines.stabilized import LEAPS
+from uniqueinfo.baselines.again import Again, Budget, TrainedAgain, chosen
+from uniqueinfo.baselines.planning import Plan
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.linearization.network import LinearizedNetwork, linearize
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_FEWEST_SAMPLES = 10  # samples to retrain for: below, an interval says nothing
-_MOST_LOOKS = 20  # times at which the network's outputs are compared with the linearized ones
 _CLOSER = "Scoring with the weights after training too (trained=… of score, --trained) would bring them closer."
 
 QUESTION = Question(
@@ -47,6 +44,12 @@ QUESTION = Question(
     options=(
         Option("samples", int, 12, help="How many samples to train again without: 10 or more."),
         Option("seed", int, 0, help="Of which samples."),
+        Option(
+            "budget",
+            str,
+            metavar="TIME",
+            help="End within this time, such as 10m: fewer samples first, then fewer steps; the answer says which.",
+        ),
     ),
 )
 
@@ -75,6 +78,8 @@ class Validation(Answer):
     seconds: float = 0.0
     at_both_ends: bool = False
     """Whether the scores took the gradients of the trained network too."""
+    reduced: tuple[str, ...] = ()
+    """What was left out to end within a budget."""
 
     @property
     def sentence(self) -> str:
@@ -83,13 +88,14 @@ class Validation(Answer):
         The word goes by Spearman's correlation of the functional information: closely from 0.9 on, roughly from 0.7 on.
         """
         rank, linear = self.spearman["functional"], self.pearson["functional"]
-        word = "closely" if rank.value >= 0.9 else "roughly" if rank.value >= 0.7 else "poorly"
+        word = agreement(rank.value)
+        less = f" To end in time: {', '.join(self.reduced)}." if self.reduced else ""
         closer = "" if word == "closely" or self.at_both_ends else f" {_CLOSER}"
         return (
             f"Held against training the network again without {len(self.samples)} samples, the scores agree {word}: "
             f"functional information correlates {linear} (Pearson) and {rank} (Spearman) with the truth, and after "
             f"{self.times[-1]:,g} steps the network's outputs differ from the linearized ones by "
-            f"{self.distance[-1]:.1%} of how far training moved them.{closer}"
+            f"{self.distance[-1]:.1%} of how far training moved them.{less}{closer}"
         )
 
     def frame(self) -> pd.DataFrame:
@@ -129,7 +135,29 @@ class Validation(Answer):
             "distance": plain(self.distance),
             "training": asdict(self.training),
             "seconds": self.seconds,
+            "reduced": list(self.reduced),
         }
+
+
+def agreement(rank: float) -> str:
+    """In a word, by Spearman's correlation.
+
+    >>> agreement(0.95), agreement(0.8), agreement(0.2)
+    ('closely', 'roughly', 'poorly')
+    """
+    return "closely" if rank >= 0.9 else "roughly" if rank >= 0.7 else "poorly"
+
+
+class Retraining(TypedDict, total=False):
+    """How to train again, by keyword; each may be left out."""
+
+    batch_size: int | None
+    """Retrain by mini-batches, which the scores leave out of account."""
+    folder: str | Path | None
+    """Where finished trainings are kept: a stopped run is gone on with."""
+    memory: str | int | None
+    device: torch.device | str | None
+    progress: bool
 
 
 def validate(
@@ -140,20 +168,22 @@ def validate(
     *,
     samples: int | Iterable[int] = 12,
     seed: int = 0,
+    budget: str | float | None = None,
     scores: Scores | None = None,
-    batch_size: int | None = None,
-    folder: str | Path | None = None,
-    memory: str | int | None = None,
-    device: torch.device | str | None = None,
-    progress: bool = True,
+    **retraining: Unpack[Retraining],
 ) -> Validation:
     """Train the network again without a few samples, and hold their scores against that.
 
     `samples` are drawn one from each of as many equal parts of the samples in order of their scores, or are given by
     position. Without `val` the function is looked at on the training samples. `scores` (of this network, data and
-    training) saves scoring again. `batch_size` retrains by mini-batches, which the scores leave out of account.
-    Training to convergence has no number of steps, so it cannot be retrained. In a `folder`, a stopped run is gone on
-    with.
+    training) saves scoring again. Training to convergence has no number of steps, so it cannot be retrained.
+
+    `budget`: how long it may take, such as "10m": then fewer samples leave (but 10 or more), and where that is not
+    enough the network is trained for the same time in fewer, longer steps with momentum; `reduced` says which. Where
+    time runs out what is done counts, if it is 10 trainings or more.
+
+    `batch_size` retrains by mini-batches, which the scores leave out of account. In a `folder`, a stopped run is gone
+    on with. `memory`, `device` and `progress` are as for `ui.score`.
 
     >>> _ = torch.manual_seed(0)
     >>> model = nn.Sequential(nn.Linear(2, 256), nn.Tanh(), nn.Linear(256, 1))
@@ -162,16 +192,14 @@ def validate(
     >>> found.spearman["functional"].value > 0.9
     True
     """
+    allowed = Budget.of(budget)
     if isinstance(training, Converged) or (scores is not None and isinstance(_algorithm(scores), Converged)):
-        raise InputError(
-            "training to convergence has no number of steps to retrain with: validate GradientDescent with many steps"
-        )
+        raise _endless()
     looked = train if val is None else val
+    where: Any = {name: given for name, given in retraining.items() if name in ("memory", "device", "progress")}
     if scores is None:
-        scores = score(model, train, looked, training=training, memory=memory, device=device, progress=progress)
-    origin = _origin(
-        scores, training, lambda: linearize(model, train, looked, memory=memory, device=device, progress=progress)
-    )
+        scores = score(model, train, looked, training=training, **where)
+    origin = _origin(scores, training, lambda: linearize(model, train, looked, **where))
     run, probe = origin.run, origin.probe
     if probe is None:
         raise InputError("scores: they were made without validation samples; leave them out, or score with val")
@@ -180,77 +208,70 @@ def validate(
     if not isinstance(run.linearization, LinearizedNetwork) or run.linearization.classes != run.linearization.outputs:
         raise InputError("scores: only those of a whole network with all of its outputs can be retrained for")
     known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
-    chosen = _chosen(samples, known["functional"], seed)
     algorithm = run.training
     assert isinstance(algorithm, GradientDescent | GradientFlow)
-    steps = algorithm.steps if isinstance(algorithm, GradientDescent) else LEAPS
-    looks = np.unique(np.geomspace(1, steps, min(_MOST_LOOKS, steps)).round().astype(np.intp)).tolist()
-    truth = retrain(
-        model.start if isinstance(model, BothEnds) else model,
-        train,
-        looked,
-        training=algorithm,
-        samples=chosen.tolist(),
-        batch_size=batch_size,
-        seed=seed,
-        watch=looks,
-        folder=folder,
-        memory=memory,
-        device=device,
-        progress=progress,
-    )
+    assert scores.functional is not None
+    start = model.start if isinstance(model, BothEnds) else model
+    again = Again(start, train, looked, algorithm, allowed, retraining).run(scores.functional, samples, seed)
+    positions, truth = again.samples, again.truth
     real = {"functional": truth.functional, "weight": truth.weight, "value": truth.value}
-    predicted = {name: found[chosen] for name, found in known.items() if found is not None and real[name] is not None}
-    retrained = {name: found for name, found in real.items() if found is not None and name in predicted}
+    both = [name for name, found in known.items() if found is not None and real[name] is not None]
+    predicted = {name: np.asarray(known[name])[positions] for name in both}
+    retrained = {name: np.asarray(real[name]) for name in both}
     return Validation(
-        samples=chosen,
+        samples=positions,
         predicted=predicted,
         retrained=retrained,
         pearson={name: pearson(predicted[name], retrained[name], seed=seed) for name in predicted},
         spearman={name: spearman(predicted[name], retrained[name], seed=seed) for name in predicted},
-        times=np.array([until(algorithm, look).length for look in looks]),
-        distance=_distance(origin, algorithm, looks, truth=truth),
+        times=np.array([again.until(look).length for look in again.looks]),
+        distance=_distance(origin, again),
         training=algorithm,
         ids=scores.ids,
         seconds=truth.seconds,
         at_both_ends=run.linearization.at_both_ends,
+        reduced=again.reduced,
     )
 
 
-def _distance(
-    origin: Origin, algorithm: GradientDescent | GradientFlow, looks: Sequence[int], truth: Retrained
-) -> Floats:
+def expected(
+    model: nn.Module,
+    train: Any,
+    val: Any,
+    *,
+    scores: Scores,
+    samples: int = 12,
+    seed: int = 0,
+    budget: str | float | None = None,
+) -> Plan:
+    """What `validate` would do with these scores, and about how long it would take: a few steps are timed."""
+    allowed, training = Budget.of(budget), _algorithm(scores)
+    if not isinstance(training, GradientDescent | GradientFlow):
+        raise _endless()
+    positions = chosen(samples, scores.information, seed)
+    start = model.start if isinstance(model, BothEnds) else model
+    return Again(start, train, val, training, allowed, {}).plan(len(positions))
+
+
+def _endless() -> InputError:
+    return InputError(
+        "training to convergence has no number of steps to retrain with: validate GradientDescent with many steps"
+    )
+
+
+def _distance(origin: Origin, again: TrainedAgain) -> Floats:
     """‖f − f_lin‖ / ‖f_lin − f₀‖ over all validation outputs, after each of these steps."""
     run, probe = origin.run, origin.probe
     assert probe is not None
-    assert truth.watched is not None
+    assert again.truth.watched is not None
     start = probe.initial.flatten(1).cpu().numpy()
     found = []
-    for look, outputs in zip(looks, truth.watched, strict=True):
-        filter = until(algorithm, look).filter(run.samples)
+    for look, outputs in zip(again.looks, again.truth.watched, strict=True):
+        filter = again.until(look).filter(run.samples)
         linearized = probe.outputs(run.coordinates_under(filter)).flatten(1).cpu().numpy()
         moved = np.linalg.norm(linearized - start)
         found.append(np.linalg.norm(outputs - linearized) / moved if moved > 0 else 0.0)
     return np.array(found)
-
-
-def _chosen(samples: int | Iterable[int], functional: Floats | None, seed: int) -> NDArray[np.intp]:
-    """One sample out of each of as many equal parts of the ordered scores, least first; or those asked for."""
-    assert functional is not None
-    count = len(functional)
-    if not isinstance(samples, int | np.integer):
-        given = np.array([int(i) for i in samples], dtype=np.intp)
-        if len(given) < 3 or len(np.unique(given)) < len(given) or given.min() < 0 or given.max() >= count:
-            raise InputError(f"samples: expected at least 3 different positions within 0…{count - 1}")
-        return given
-    if not _FEWEST_SAMPLES <= samples <= count:
-        raise InputError(
-            f"samples: {samples} is too few or too many; expected {_FEWEST_SAMPLES} to {count}, as a correlation of "
-            "fewer says nothing (name positions to choose for yourself)"
-        )
-    rng = np.random.default_rng(seed)
-    parts = np.array_split(np.argsort(functional, kind="stable"), samples)
-    return np.array([rng.choice(part) for part in parts], dtype=np.intp)
 
 
 def _algorithm(scores: Scores) -> Training:

@@ -58,6 +58,8 @@ class Descent:
     start: Weights = field(init=False)
     pace: tuple[Stride, ...] = ()
     """Strides along flow: found by the first training, and kept by the others to be like it."""
+    stepped: Callable[[int], None] = lambda copies: None
+    """Told after every gradient of how many copies it was."""
 
     def __post_init__(self) -> None:
         self.start = {name: _laid(p.detach().clone()) for name, p in self.model.named_parameters() if p.requires_grad}
@@ -101,7 +103,7 @@ class Descent:
     ) -> None:
         speed = {name: torch.zeros_like(w) for name, w in weights.items()}
         for step, chosen in enumerate(self._schedule(training.steps), start=1):
-            slope = self._slope(weights, kept, chosen)
+            slope = self.slope(weights, kept, chosen)
             for name, w in weights.items():
                 speed[name].mul_(training.momentum).add_(slope[name])
                 w.sub_(speed[name], alpha=training.lr)
@@ -113,14 +115,14 @@ class Descent:
         everyone = torch.arange(len(self.targets))
 
         def down(w: Weights) -> Weights:
-            return {name: slope.neg_() for name, slope in self._slope(w, kept, everyone).items()}
+            return {name: slope.neg_() for name, slope in self.slope(w, kept, everyone).items()}
 
         if self.pace:
             return follow(weights, down, self.pace, after)
-        weights, self.pace = begin(weights, down, training.lr * training.time, self._sharpness(), after)
+        weights, self.pace = begin(weights, down, training.lr * training.time, self.sharpness(), after)
         return weights
 
-    def _sharpness(self) -> Callable[[Weights], float]:
+    def sharpness(self) -> Callable[[Weights], float]:
         """The curvature at the first copy's weights; each call begins with the direction the one before ended with."""
         along, iterations = self.start, _ITERATIONS[0]
 
@@ -134,12 +136,13 @@ class Descent:
 
         return sharpness
 
-    def _slope(self, weights: Weights, kept: Tensor, chosen: Tensor) -> Weights:
+    def slope(self, weights: Weights, kept: Tensor, chosen: Tensor) -> Weights:
         """∇L of every copy."""
         pull = self.start if self.decay_to == "start" else None
         gradient = self._gradient(weights, kept, chosen)
         for name, w in weights.items():
             gradient[name].add_(w if pull is None else w - pull[name], alpha=self.training.weight_decay)
+        self.stepped(len(kept))
         return gradient
 
     def _curvature(self, weights: Weights, along: Weights, iterations: int) -> tuple[float, Weights]:

@@ -7,8 +7,10 @@ Both trainings start from the network's present weights and see the same batches
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -19,8 +21,11 @@ from numpy.typing import NDArray
 from torch import nn
 
 from uniqueinfo.baselines.descent import Descent, Followed
+from uniqueinfo.baselines.meter import Meter, OutOfTimeError
+from uniqueinfo.baselines.planning import Speed
 from uniqueinfo.baselines.running import Options, Running
-from uniqueinfo.baselines.trainings import Trainings
+from uniqueinfo.baselines.stabilized import Weights
+from uniqueinfo.baselines.trainings import Arrays, Trainings
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import fingerprint, prepared
@@ -28,7 +33,7 @@ from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
 from uniqueinfo.samples.samples import Samples, as_samples
 from uniqueinfo.store.folder import OwnedFolder
-from uniqueinfo.types import Floats
+from uniqueinfo.types import Floats, Indices
 
 Groups = tuple[tuple[int, ...], ...]
 """Positions of samples that leave together, for each training."""
@@ -58,6 +63,13 @@ class Retrained:
 
     def __len__(self) -> int:
         return len(self.groups)
+
+    def ordered(self, order: Indices) -> Retrained:
+        """The same groups in another order."""
+        parts = {"weight": self.weight, "functional": self.functional, "value": self.value}
+        parts |= {"outputs_without": self.outputs_without}
+        arranged: dict[str, Any] = {name: None if found is None else found[order] for name, found in parts.items()}
+        return replace(self, groups=tuple(self.groups[at] for at in order), **arranged)
 
     def frame(self) -> pd.DataFrame:
         """One row per group: its samples and the measures there are."""
@@ -97,6 +109,16 @@ def retrain(
     >>> found.weight.round(6)  # w is 1 with both samples, and 2 or 0 without one of them
     array([0.5, 0.5])
     """
+    with opened(model, train, val, training=training, **running) as retraining:
+        left = retraining.groups(samples, groups)
+        return retraining.run(left, watch=retraining.options.watch)
+
+
+@contextmanager
+def opened(
+    model: nn.Module, train: Any, val: Any = None, *, training: Followed, **running: Unpack[Running]
+) -> Iterator[Retraining]:
+    """A network and its data in hand, to plan with and to retrain; the arguments are those of `retrain`."""
     options = Options(**running)
     parameter = next(model.parameters(), None)
     if parameter is None:
@@ -110,7 +132,6 @@ def retrain(
     place = torch.device(options.device or parameter.device)
     known = as_samples(train, device=place, dtype=parameter.dtype)
     others = None if val is None else as_samples(val, device=place, dtype=parameter.dtype)
-    left = _groups(samples, groups, len(known))
     with prepared(model, options.device):
         outputs = _size(model, known.inputs([0]))
         descent = Descent(
@@ -123,56 +144,101 @@ def retrain(
             decay_to=options.decay_to,
             memory=as_bytes(options.memory) // 2,
         )
-        copies = options.copies or descent.copies()
-        trainings = Trainings(
-            descent,
-            look=None if others is None else others.inputs(range(len(others))),
-            watch=options.watch,
-            folder=_folder(descent, known, others, options, copies),
-        )
-        targets = None if others is None or others.labels is None else others.targets(outputs)
-        return _retrained(trainings, left, copies, targets=targets, show=options.progress)
+        yield Retraining(descent, known, others, options)
 
 
-def _folder(descent: Descent, train: Samples, val: Samples | None, options: Options, copies: int) -> OwnedFolder | None:
-    """The folder of retrainings; it belongs to all that they depend on, but not to the samples that leave."""
-    if options.folder is None:
-        return None
-    identity = {
-        "model": fingerprint(descent.model),
-        "train": train.fingerprint(),
-        "val": None if val is None else val.fingerprint(),
-        "training": descent.training.settings(),
-        "batch_size": options.batch_size,
-        "decay_to": options.decay_to,
-        "seed": options.seed,
-        "watch": list(options.watch),
-        "copies": copies,
-    }
-    return OwnedFolder.open(Path(options.folder), "retrainings", identity)
+@dataclass(frozen=True, eq=False)
+class Retraining:
+    """A network that is trained again, as often as wanted; made by `opened`."""
+
+    descent: Descent
+    train: Samples
+    val: Samples | None
+    options: Options
+
+    @cached_property
+    def copies(self) -> int:
+        """How many networks are trained side by side."""
+        return self.options.copies or self.descent.copies()
+
+    def groups(self, samples: Iterable[int] | None, groups: Iterable[Iterable[int]] | None) -> Groups:
+        """Who leaves together, each time; refuses samples that are not there."""
+        return _groups(samples, groups, len(self.train))
+
+    def speed(self, trainings: int) -> Speed:
+        """How long steps take, from a few of them."""
+        return Speed.of(self.descent, min(self.copies, trainings))
+
+    def run(
+        self,
+        groups: Groups,
+        *,
+        training: Followed | None = None,
+        watch: Sequence[int] = (),
+        steps: int | None = None,
+        deadline: float | None = None,
+    ) -> Retrained:
+        """Train with all samples, then without each group, some copies at once.
+
+        `training` is another than that which was named, where one is given. `steps` are the gradients that a training
+        should take, where that was found out. Past the `deadline`, on the clock of `time.monotonic`, what is not
+        finished is left: there may then be fewer groups, or `OutOfTimeError` is raised where not even the training with
+        all samples is finished.
+        """
+        descent, val = replace(self.descent, training=training or self.descent.training, pace=()), self.val
+        steps = Speed.of(descent, 1).steps(descent.training) if steps is None else steps
+        look = None if val is None else val.inputs(range(len(val)))
+        with bar("Training again", steps * (len(groups) + 1), unit="steps", show=self.options.progress) as advance:
+            meter = Meter(advance, steps, deadline)
+            descent.stepped = meter.step
+            trainings = Trainings(descent, look, watch, self._folder(descent, watch))
+            with meter.trainings(1):
+                full, whole = trainings.with_all()
+            parts, done = [], 0
+            for start in range(0, len(groups), self.copies):
+                together = groups[start : start + self.copies]
+                try:
+                    with meter.trainings(len(together)):
+                        parts.append(trainings.without(together, full))
+                except OutOfTimeError:
+                    break
+                done += len(together)
+        known = val is not None and val.labels is not None
+        targets = val.targets(descent.targets.shape[1]) if val is not None and known else None
+        return _measured(groups[:done], full, whole, parts, targets)
+
+    def _folder(self, descent: Descent, watch: Sequence[int]) -> OwnedFolder | None:
+        """The folder of retrainings; it belongs to all that they depend on, but not to the samples that leave."""
+        if self.options.folder is None:
+            return None
+        identity = {
+            "model": fingerprint(descent.model),
+            "train": self.train.fingerprint(),
+            "val": None if self.val is None else self.val.fingerprint(),
+            "training": descent.training.settings(),
+            "batch_size": self.options.batch_size,
+            "decay_to": self.options.decay_to,
+            "seed": self.options.seed,
+            "watch": list(watch),
+            "copies": self.copies,
+        }
+        return OwnedFolder.open(Path(self.options.folder), "retrainings", identity)
 
 
-def _retrained(trainings: Trainings, groups: Groups, copies: int, *, targets: Floats | None, show: bool) -> Retrained:
-    """Train with all samples, then without each group, some copies at once."""
-    with bar("Retraining", len(groups) + 1, unit="trainings", show=show) as advance:
-        full, whole = trainings.with_all()
-        advance(1)
-        parts = []
-        for start in range(0, len(groups), copies):
-            together = groups[start : start + copies]
-            parts.append(trainings.without(together, full))
-            advance(len(together))
+def _measured(
+    groups: Groups, full: Weights, whole: Arrays, parts: Sequence[Arrays], targets: Floats | None
+) -> Retrained:
     after = whole.get("outputs")
     without = functional = value = None
     if after is not None:
-        without = np.concatenate([part["outputs"] for part in parts])
+        without = np.concatenate([np.empty((0, *after.shape)), *(part["outputs"] for part in parts)])
         functional = np.square(without - after).sum(axis=(1, 2)) / (2 * len(after))
         if targets is not None:
             gained = np.square(without - targets).sum(axis=(1, 2)) - np.square(after - targets).sum()
             value = gained / (2 * len(after))
     return Retrained(
         groups=groups,
-        weight=np.concatenate([part["weight"] for part in parts]),
+        weight=np.concatenate([np.empty(0), *(part["weight"] for part in parts)]),
         functional=functional,
         value=value,
         outputs=after,

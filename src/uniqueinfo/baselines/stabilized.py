@@ -56,6 +56,16 @@ def reached(leap: int) -> float:
     return 2.0 ** ((leap - LEAPS) / 2) if leap > 0 else 0.0
 
 
+def gradients(stiffness: float) -> int:
+    """How many a training of time × curvature = `stiffness` takes, where the curvature stays what it is.
+
+    >>> gradients(2000.0)
+    231
+    """
+    shares = [reached(leap) - reached(leap - 1) for leap in range(1, LEAPS + 1)]
+    return sum(stages(_MARGIN * share * stiffness) for share in shares)
+
+
 def stages(stiffness: float) -> int:
     """The least number whose leap is stable for length × curvature up to `stiffness`.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,7 +14,7 @@ from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import print_table
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again, write_page
-from uniqueinfo.runs.reopening import scores_of
+from uniqueinfo.runs.reopening import scores_of, validation_plan
 
 if TYPE_CHECKING:
     from uniqueinfo.applications.answer import Answer
@@ -43,3 +43,14 @@ def ask(folder: Path, question: Callable[[Scores], Found], *, wide: bool, as_jso
         print_table(console, f"{answer.title}{beginning}", table.head(_ROWS), wide=wide)
     console.print(f"Page: {escape(str(page))}")
     return answer
+
+
+def say_how_long(folder: Path, asked: Mapping[str, Any], *, as_json: bool) -> None:
+    """What training again would take; nothing is trained, and nothing is kept."""
+    run = Run.find(folder)
+    found = validation_plan(run, run.scores(), **asked)
+    if as_json:
+        plan = {"trainings": found.trainings, "steps": found.steps, "seconds": found.seconds, "reduced": found.reduced}
+        print(json.dumps({"run": str(folder), "plan": plan, "sentence": found.sentence}, indent=2, ensure_ascii=False))
+        return
+    Console(highlight=False, soft_wrap=True).print(escape(found.sentence))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
+from uniqueinfo.applications.copies import told_copies
+from uniqueinfo.applications.health import health
 from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import by_group, leading, print_table
 from uniqueinfo.errors import InputError, known_names
@@ -59,12 +61,15 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
             "samples": len(scores),
             "held_out": 0 if scores.held_out is None else len(scores.held_out),
         }
-        _print_json({**found, **{key: record[key] for key in ("notes", "timings")}, "settings": record["settings"]})
+        told = {key: record[key] for key in ("notes", "timings", "copies") if key in record}
+        _print_json({**found, **told, "settings": record["settings"]})
         return
     if before:
         console.print(f"This run is finished already; nothing was computed again. Its scores are in {escape(str(out))}")
     suspects = _suspects(scores) if page is None else page.summary.suspects
     _print_findings(console, scores, suspects, wide=wide)
+    for line in health(scores, told_copies(scores), run.answers()):
+        console.print(escape(line))
     console.print(f"Page: {escape(str(run.report))}")
 
 

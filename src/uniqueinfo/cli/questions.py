@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from uniqueinfo.applications.answer import Answer
     from uniqueinfo.scores.table import Scores
 
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print how long it will take; train nothing.")]
+
 
 def add_questions(app: typer.Typer) -> None:
     """Every question as a command of its name."""
@@ -30,11 +32,14 @@ def add_questions(app: typer.Typer) -> None:
 
 def _command(question: Question) -> Callable[..., None]:
     def command(run: Path, wide: bool, as_json: bool, **given: Any) -> None:
-        from uniqueinfo.cli.asking import ask
+        from uniqueinfo.cli.asking import ask, say_how_long
         from uniqueinfo.cli.exporting import check_export, export_table
 
         plain = {name: value.value if isinstance(value, Enum) else value for name, value in given.items()}
         where, how = plain.pop("export", None), _taken(plain, question.export)
+        if plain.pop("dry_run", False):
+            say_how_long(run, plain, as_json=as_json)
+            return
         check_export(where)
         _check_used(how, question.export, where)
         answer = ask(run, _asked(question, run, plain), wide=wide, as_json=as_json)
@@ -83,6 +88,8 @@ def _parameters(question: Question) -> list[inspect.Parameter]:
         to = Annotated[Path | None, typer.Option("--export", metavar="FILE.csv", help=question.export.help)]
         found.append(parameter("export", to, None))
         found += [_as_parameter(option) for option in question.export.options]
+    if question.retrains:
+        found.append(parameter("dry_run", DryRun, False))
     return [*found, parameter("wide", Wide, False), parameter("as_json", Json, False)]
 
 

@@ -76,19 +76,35 @@ def closest_pairs(points: Points, others: Points | None = None, *, most: int) ->
     >>> found.first, found.second, found.distance.round(3)
     (array([0, 1]), array([2, 3]), array([0.   , 1.155]))
     """
-    within, against = others is None, points if others is None else others
-    device = points.read(slice(0, 1)).device
-    nearest = torch.full((points.count,), torch.inf, dtype=torch.float64, device=device)
+    against = points if others is None else others
+
+    def squares(part: slice) -> Callable[[slice], Tensor]:
+        here = points.read(part)
+        same = None if others is not None else part
+        return lambda other: _squares(here, here if other == same else against.read(other))
+
+    return closest(list(points.parts()), None if others is None else list(others.parts()), squares, most=most)
+
+
+def closest(
+    parts: list[slice], others: list[slice] | None, squares: Callable[[slice], Callable[[slice], Tensor]], *, most: int
+) -> Pairs:
+    """The `most` closest pairs by squared distances, which come for a part of one set and then of the other.
+
+    None in place of the `others`: pairs are within the one set, and each counts once.
+    """
+    count, within = parts[-1].stop, others is None
+    nearest = torch.full((count,), torch.inf, dtype=torch.float64)
     pool = (nearest.new_empty(0), nearest.new_empty(0, 2).long())
-    with progress("Comparing samples", points.count) as advance:
-        for part in points.parts():
-            here = points.read(part)
-            for other in against.parts():
+    with progress("Comparing samples", count) as advance:
+        for part in parts:
+            found = squares(part)
+            for other in parts if others is None else others:
                 if within and other.start < part.start:
                     continue
-                same = within and other.start == part.start
-                square = _squares(here, here if same else against.read(other))
-                if same:  # each pair once
+                square = found(other)
+                nearest, pool = nearest.to(square.device), (pool[0].to(square.device), pool[1].to(square.device))
+                if within and other.start == part.start:  # each pair once
                     square.masked_fill_(torch.ones_like(square, dtype=torch.bool).tril_(), torch.inf)
                 nearest[part] = torch.minimum(nearest[part], square.amin(dim=1))
                 if within:
@@ -101,10 +117,20 @@ def closest_pairs(points: Points, others: Points | None = None, *, most: int) ->
 
 
 def _squares(here: Tensor, there: Tensor) -> Tensor:
-    """‖P_i − P_j‖² / (‖P_i‖ ‖P_j‖) of all pairs; two points at the origin are the same."""
-    tiny = torch.finfo(here.dtype).tiny
-    left, right = here.square().sum(dim=1)[:, None], there.square().sum(dim=1)
-    found: Tensor = (left + right - 2 * here @ there.T).clamp_(min=0) / (left * right).sqrt().clamp(min=tiny)
+    return apart(here.square().sum(dim=1), there.square().sum(dim=1), here @ there.T)
+
+
+def apart(left: Tensor, right: Tensor, inner: Tensor) -> Tensor:
+    """‖P_i − P_j‖² / (‖P_i‖ ‖P_j‖) of all pairs, from squared lengths and inner products.
+
+    Two points at the origin are the same.
+
+    >>> apart(torch.tensor([1.0]), torch.tensor([1.0, 1.0]), torch.tensor([[1.0, 0.0]]))
+    tensor([[0., 2.]])
+    """
+    tiny = torch.finfo(inner.dtype).tiny
+    lengths = (left[:, None] * right).sqrt().clamp(min=tiny)
+    found: Tensor = (left[:, None] + right - 2 * inner).clamp_(min=0) / lengths
     return found
 
 

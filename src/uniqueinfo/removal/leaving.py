@@ -11,7 +11,7 @@ from torch import Tensor
 
 from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble, is_factored
 from uniqueinfo.removal.groups import Bucket, Groups
-from uniqueinfo.removal.solve import solve, solve_minimum_norm
+from uniqueinfo.removal.solve import Solution, solve, solve_minimum_norm
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.rows import slices
@@ -57,6 +57,10 @@ class Leaving:
     """
 
     rational: Rational | None = None
+    closed: bool
+    """Whether removals are in closed form."""
+    shift: Tensor
+    """What all of them share, (columns, rank); only in closed form."""
 
     def __init__(self, run: TrainedSystem, bucket: Bucket, of: int) -> None:
         self._of = of
@@ -65,9 +69,9 @@ class Leaving:
         self._training, self._remaining = run.training, remaining
         self._filter = run.training.filter(remaining)
         self._before = run.coordinates
-        self._closed = self._is_small() and self._is_stable()
-        if self._closed:
-            self._shift = (self._before - run.coordinates_under(self._filter)).T
+        self.closed = self._is_small() and self._is_stable()
+        if self.closed:
+            self.shift = (self._before - run.coordinates_under(self._filter)).T
             if not self._system.is_minimum_norm(self._filter):
                 self.rational = _fit(self._filter, self._system.largest)
 
@@ -79,17 +83,30 @@ class Leaving:
     def changes(self) -> Iterator[Changes]:
         """The changes of this bucket, chunk by chunk."""
         members = self._bucket.members
-        for part in slices(len(members), self._bytes_per_group()):
-            left = left_of(self._system, members[part])
+        for part, left, residual in self._parts():
             rows = self._system.right(left)
-            residual = self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
-            delta = self._in_closed_form(left, rows, residual) if self._closed else self._by_training(rows, residual)
+            delta = self._in_closed_form(left, rows, residual) if self.closed else self._by_training(rows, residual)
             yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, delta)
 
+    def solutions(self) -> Iterator[Solution]:
+        """In closed form, what the changes are made of, chunk by chunk, in the order of the groups."""
+        for _, left, residual in self._parts():
+            yield self._solution(left, residual)
+
+    def _parts(self) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Some groups at a time, with their rows E and residuals."""
+        members = self._bucket.members
+        for part in slices(len(members), self._bytes_per_group()):
+            left = left_of(self._system, members[part])
+            yield part, left, self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
+
     def _in_closed_form(self, left: Tensor, rows: Tensor, residual: Tensor) -> Delta:
+        return assemble(rows, self._solution(left, residual), self.shift)
+
+    def _solution(self, left: Tensor, residual: Tensor) -> Solution:
         if self.rational is None:
-            return assemble(rows, solve_minimum_norm(self._system, left, residual), self._shift)
-        return assemble(rows, solve(self._system, self.rational, left, residual), self._shift)
+            return solve_minimum_norm(self._system, left, residual)
+        return solve(self._system, self.rational, left, residual)
 
     def _by_training(self, rows: Tensor, residual: Tensor) -> Delta:
         """Train on the rest in the eigenbasis: H' = diag(s) − ZᵀZ has as many rows as there are coordinates."""
@@ -118,7 +135,7 @@ class Leaving:
 
     def _bytes_per_group(self) -> int:
         rows, columns, rank = self._rows(), self._residual.shape[2], self._system.rank
-        if not self._closed:
+        if not self.closed:
             return 8 * (4 * rank * rank + rows * rank)
         small = 64 * rows * (rows + columns)
         if self.rational is not None and is_factored(rows, columns, self.rational.functions):

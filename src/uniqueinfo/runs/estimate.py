@@ -16,6 +16,7 @@ from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.linearization.network_sources import NetworkSource
 from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
+from uniqueinfo.progress import in_words
 from uniqueinfo.runs.photos.seeing import trial
 from uniqueinfo.runs.prepared import Prepared
 from uniqueinfo.samples.samples import as_samples
@@ -61,7 +62,7 @@ class Plan:
             "reason": self.why,
             "Jacobian rows": as_text(self.rows_bytes),
             "memory": f"about {as_text(self.memory_bytes)}",
-            "time": f"about {_duration(self.seconds)}",
+            "time": f"about {in_words(self.seconds)}",
         }
 
 
@@ -144,17 +145,3 @@ def _flops_per_second() -> float:
     started = time.perf_counter()
     matrix @ matrix
     return 2 * side**3 / (time.perf_counter() - started)
-
-
-def _duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    >>> _duration(0.3), _duration(75), _duration(9000)
-    ('1 s', '1 min 15 s', '2 h 30 min')
-    """
-    whole = max(1, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -48,9 +48,9 @@ class Run:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What was asked: `settings`, `data` (fingerprints) and `paths`; once it is done also `notes` and `timings`."""
+        """What was asked: `settings`, `data` (fingerprints) and `paths`; once it is done also what `told` was told."""
         found = self.folder.record
-        also = {key: found[key] for key in ("paths", "notes", "timings") if key in found}
+        also = {key: found[key] for key in ("paths", "notes", "timings", "copies") if key in found}
         return {**found["identity"], **also}
 
     @property
@@ -63,9 +63,9 @@ class Run:
         """Where the page goes."""
         return self.path / "report.html"
 
-    def told(self, *, notes: tuple[str, ...], timings: Mapping[str, float]) -> None:
-        """What a person should know, and how long it took."""
-        self.folder.folder.note({"notes": list(notes), "timings": dict(timings)})
+    def told(self, *, notes: tuple[str, ...], timings: Mapping[str, float], copies: Mapping[str, Any]) -> None:
+        """What a person should know, how long it took, and which samples are there twice."""
+        self.folder.folder.note({"notes": list(notes), "timings": dict(timings), "copies": dict(copies)})
 
     def scores(self) -> StoredScores:
         """The scores, with what was asked among their settings where the command line made them."""

@@ -1,18 +1,25 @@
-"""The page of a run: scores, and the samples they are of as far as their files are still there."""
+"""The page of scores: of a run of the command line with its samples, as far as their files are still there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from uniqueinfo.applications.answer import Answer
+from uniqueinfo.applications.copies import known_copies
 from uniqueinfo.errors import InputError
-from uniqueinfo.report import SampleViews, Summary, View, summarize
-from uniqueinfo.report.html import render
+from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
+from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.scores.table import Scores
-from uniqueinfo.store.files import replacing
+
+_PAGE = Path("report.html")
+Looks = Any
+"""What samples look like, by position: pictures, texts or rows, in a sequence or from a function."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +30,51 @@ class Page:
     summary: Summary
 
 
+def report(
+    scores: Scores,
+    path: str | Path | None = None,
+    *,
+    samples: Looks = None,
+    validation: Looks = None,
+    answers: Iterable[Answer] = (),
+) -> Path:
+    """Write the page that ``uniqueinfo report`` writes, and give back where it is.
+
+    `path`: the file; when not given, report.html in the folder of the scores, or here where they are in memory.
+    `samples`, `validation`: what the training and the validation samples look like, in their order: a list of pictures
+    (PIL, or arrays of uint8), of texts, or of mappings of column to value; a DataFrame; or a function of the position.
+    `answers`: what questions gave, such as ``ui.mislabeled(scores)``: each becomes a section, beside those that lie in
+    the folder of the scores.
+
+    >>> import tempfile
+    >>> from uniqueinfo.scoring.arrays import score_features
+    >>> scores = score_features([[0.0], [1.0], [1.0]], ["no", "yes", "yes"])
+    >>> report(scores, Path(tempfile.mkdtemp()) / "page.html", samples=["cold", "hot", "warm"]).name
+    'page.html'
+    """
+    run = _run_of(scores)
+    place = Path(path) if path is not None else _PAGE if run is None else run.report
+    if place.is_dir():
+        raise InputError(f"path: {place} is a folder; name the file, such as {place / _PAGE}")
+    given = list(answers)
+    strange = next((one for one in given if not isinstance(one, Answer)), None)
+    if strange is not None:
+        raise InputError(
+            f"answers: expected what questions such as ui.mislabeled give, got {type(strange).__name__}; hand over a "
+            "list of them"
+        )
+    sections = {} if run is None else {section["name"]: section for section in run.answers()}
+    sections |= {answer.name: answer.section() for answer in given}
+    shown = _views(samples, validation, len(scores))
+    if shown is None and run is not None and (found := read_again(run)[0]) is not None:
+        shown = sample_views(*found)
+    return write(summarize(scores, shown, list(sections.values()), known_copies(scores)), place)
+
+
 def write_page(run: Run, scores: Scores, samples: tuple[Data, Data] | None) -> Page:
     """Write report.html into the run folder; `samples` are the training and validation data, to show some of them."""
     summary = summarize(scores, None if samples is None else sample_views(*samples), run.answers())
-    try:
-        with replacing(run.report) as beside:
-            beside.write_text(render(summary), encoding="utf-8")
-    except OSError as failed:
-        raise InputError(f"{run.report}: cannot be written ({failed.strerror}); free its place") from failed
-    return Page(run.report, summary)
+    return Page(write(summary, run.report), summary)
 
 
 def sample_views(train: Data, val: Data) -> SampleViews:
@@ -61,3 +104,35 @@ def read_again(run: Run) -> tuple[tuple[Data, Data] | None, str]:
     if {"train": train.fingerprint(), "val": val.fingerprint()}.items() <= record["data"].items():
         return (train, val), ""
     return None, f"{record['paths']['train']} or its validation data has changed since the run"
+
+
+def _run_of(scores: Scores) -> Run | None:
+    """The run whose folder holds the scores; None where they are in memory."""
+    return Run.find(scores.folder) if isinstance(scores, StoredScores) else None
+
+
+def _views(samples: Looks, validation: Looks, count: int) -> SampleViews | None:
+    if samples is None and validation is None:
+        return None
+    train = _look("samples", samples, count)
+    return SampleViews(train or (lambda _: View()), _look("validation", validation, None))
+
+
+def _look(name: str, given: Looks, count: int | None) -> Callable[[int], Any] | None:
+    """A function of the position, from what the user has."""
+    if given is None:
+        return None
+    if callable(given):
+        function: Callable[[int], Any] = given
+        return function
+    if hasattr(given, "iloc"):  # a DataFrame
+        given = given.to_dict("records")
+    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
+        raise InputError(
+            f"{name}: expected a list with a picture, text or row for each sample, or a function of the position, got "
+            f"{type(given).__name__}"
+        )
+    if count is not None and len(given) != count:
+        raise InputError(f"{name}: there are {count} samples, and {len(given)} to show; hand over one for each")
+    shown: Callable[[int], Any] = given.__getitem__
+    return shown

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uniqueinfo.applications.copies import look_for_copies
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.linearization.projection import Asked
@@ -163,8 +164,11 @@ class Prepared:
         execution = self.execution(run.path)
         problem = self.seen(run.folder.features).problem(execution)
         scores = score_problem(problem, execution, run.folder)
+        seconds = time.perf_counter() - started
+        copies = look_for_copies(scores)
+        timings = {"reading": self.seconds, "scoring": seconds, "comparing": time.perf_counter() - started - seconds}
         notes = (*self.notes, *_of_held_out(scores))
-        run.told(notes=notes, timings={"reading": self.seconds, "scoring": time.perf_counter() - started})
+        run.told(notes=notes, timings=timings, copies=copies.as_json())
         return replace(run.scores(), source=scores.source)
 
     @property

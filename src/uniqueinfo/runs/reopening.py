@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from uniqueinfo.applications.validate import Validation, validate
+from uniqueinfo.applications.validate import Validation, expected, validate
+from uniqueinfo.baselines.planning import Plan
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
@@ -29,14 +31,26 @@ def scores_of(run: Run) -> Scores:
     return replace(found, source=lambda: _origin(run, Training.from_settings(found.settings["training"])))
 
 
-def validated(run: Run, scores: Scores, *, samples: int, seed: int) -> Validation:
+def validated(run: Run, scores: Scores, *, samples: int, seed: int, budget: str | float | None = None) -> Validation:
     """Train the run's network again without a few samples; stopped, it is gone on with."""
+    network, (train, val) = _retrainable(run)
+    folder = run.path / "retraining" / f"{samples}-{seed}"
+    asked: dict[str, Any] = {"samples": samples, "seed": seed, "budget": budget}
+    return validate(network, train, val, scores=scores, folder=folder, **asked)
+
+
+def validation_plan(run: Run, scores: Scores, **asked: Any) -> Plan:
+    """How long that would take; trains nothing."""
+    network, (train, val) = _retrainable(run)
+    return expected(network, train, val, scores=scores, **asked)
+
+
+def _retrainable(run: Run) -> tuple[Any, tuple[Any, Any]]:
+    """The network of a run, and its data."""
     prepared = again(run)
     if prepared.job.model.linear:
         raise InputError(f"{run.path}: a linear model is its own linearization, so its scores are exact already")
-    train, val = prepared.samples()
-    folder = run.path / "retraining" / f"{samples}-{seed}"
-    return validate(prepared.network(), train, val, samples=samples, seed=seed, scores=scores, folder=folder)
+    return prepared.network(), prepared.samples()
 
 
 def again(run: Run) -> Prepared:

@@ -35,6 +35,11 @@ class StoredScores(Scores):
     source: Callable[[], Origin] | None = None
     held_out: Scores | None = None
 
+    @property
+    def folder(self) -> Path:
+        """The run folder they lie in."""
+        return self.parts[0].parent.parent
+
     @cached_property
     def _schema(self) -> pa.Schema:
         try:

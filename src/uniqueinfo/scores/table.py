@@ -116,7 +116,8 @@ class Scores:
         if self.source is None:
             raise InputError(
                 "this question goes on from the trained network, which saved scores no longer hold: ask it of what "
-                "ui.score gives, or of a folder that the command uniqueinfo score made"
+                "ui.score gives (called again with the same out=…, it finds the scores there and computes nothing), or "
+                "of a folder that the command uniqueinfo score made"
             )
         return self.source()
 
@@ -160,7 +161,9 @@ class Scores:
     def save(self, folder: str | Path) -> Path:
         """Write the table (scores.parquet) and the settings (run.json) into a folder, over scores saved there before.
 
-        Whenever it is stopped, the folder holds the one or the other whole.
+        Whenever it is stopped, the folder holds the one or the other whole. `ui.load` brings the table back, and
+        `ui.report` and ``uniqueinfo report`` take the folder; the network and its data are not saved, so that questions
+        that go on from them (`attribute`, `redundancy`, `validate` without its arguments, …) are asked before.
         """
         held_out = None if self.held_out is None else self.held_out.content()
         return save_table(Path(folder), self.content(), self.settings, held_out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ def _held(problem: Problem, execution: Execution, engine: Engine) -> Scores:
         held = joined([found[number] for number in parts], {})
         total = 0.0 if held.smoothed is None else float(held.smoothed.sum())
         settings = driver.settings(solver, below / total if total > 0 else 0.0)
-        driver.work.done()
+        driver.work.done(questions=False)
         return replace(held, settings=settings, source=driver.origin())
 
 
@@ -111,7 +111,7 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
         if problem.held_out is not None:
             run.keep_held_out(held_out_scores(driver.origin()(), problem.held_out, problem.factor).content())
         run.finish(driver.settings(solver, below / total if total > 0 else 0.0), len(parts))
-        driver.work.done()
+        driver.work.done(questions=True)
         return replace(run.scores(), source=driver.origin())
 
 
@@ -153,7 +153,7 @@ class _Driver:
         """All that the scores of a partition need."""
         problem, system = self.problem, self.system
         run = self._run()
-        probe = None if isinstance(system, Primal) else self._probe()
+        probe = self._probe
         target = self._target(run, probe)
         return Solver(
             system=system.over(slice(None), None),
@@ -187,7 +187,8 @@ class _Driver:
 
     def origin(self) -> Callable[[], Origin]:
         """How to come back to what was measured."""
-        return partial(origin_of, self.problem, self.sources, self.system, self.training, self.learnt)
+        about = (self.training, self.learnt, self._probe)
+        return partial(origin_of, self.problem, self.sources, self.system, *about)
 
     def settings(self, solver: Solver, below_floor: float) -> dict[str, Any]:
         """How the scores were computed."""
@@ -302,8 +303,11 @@ class _Driver:
             return Target(fisher, None)
         return Target(fisher, fisher.apply(run.coordinates.T) - pull.T)
 
+    @cached_property
     def _probe(self) -> Probe | None:
-        return None if self.sources.val is None else self.sources.val.probe(self.system)
+        """The validation samples, where they are looked at through more than sums."""
+        val = self.sources.val
+        return None if val is None or isinstance(self.system, Primal) else val.probe(self.system)
 
     def _precision(self) -> Precision | None:
         if self.problem.smoothing is None:

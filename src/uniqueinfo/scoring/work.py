@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.store.folder import OwnedFolder
 
+_SHARE = 0.25
+"""Of the disk's free space that eigenvectors may take once the scores are there."""
 KIND = "work"
 """What the folder says it holds."""
 
@@ -34,7 +37,12 @@ class Work:
     def left_in(cls, path: Path) -> None:
         """Tidy up after a run that was killed when all was computed."""
         if path.is_dir():
-            cls(OwnedFolder.open(path, KIND, {})).done()
+            cls.of_run(path).done(questions=True)
+
+    @classmethod
+    def of_run(cls, path: Path) -> Work:
+        """That in a run folder, which is of one run alone."""
+        return cls(OwnedFolder.open(path, KIND, {}))
 
     def cut(self, wanted: Mapping[str, int]) -> dict[str, int]:
         """Fix how the samples are cut into partitions, or find how they were."""
@@ -95,10 +103,21 @@ class Work:
         if self.folder is not None:
             self.folder.write_json(f"smoothed-{number:06}.json", {"sums": sums})
 
-    def done(self) -> None:
-        """All is computed: Jacobian rows and kernels stay, for questions asked later."""
-        for pattern in ("train-*", "val-*", "spectrum.*", "training.json", "cut.json", "smoothed-*"):
+    def done(self, *, questions: bool) -> None:
+        """All is computed. What was computed goes; for questions asked later stay Jacobian rows, kernels, eigenvectors.
+
+        Eigenvectors are as many as the samples' outputs, squared: they go where they would fill the disk.
+        """
+        for pattern in ("train-*", "val-*", "training.json", "cut.json", "smoothed-*"):
             self._remove(pattern)
+        if not questions or self._is_much("spectrum.safetensors"):
+            self._remove("spectrum.*")
+
+    def _is_much(self, name: str) -> bool:
+        if self.folder is None or not self.folder.has(name):
+            return False
+        path = self.folder.path / name
+        return path.stat().st_size > _SHARE * shutil.disk_usage(path).free
 
     def _read(self, name: str) -> dict[str, Any] | None:
         return None if self.folder is None else self.folder.read_arrays(name, self.mark)

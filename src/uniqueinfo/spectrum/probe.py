@@ -88,6 +88,14 @@ class Probe:
             moved = self.seen[part] @ weights
             yield part, moved.reshape(*moved.shape[:2], removals, columns).permute(2, 0, 1, 3).flatten(2)
 
+    def direction(self, sample: int, output: int) -> Tensor:
+        """v with ⟨δ, v⟩ = how one output of one sample moves with a change δ, (columns, rank)."""
+        columns = self.initial.shape[2]
+        row, column = divmod(output, columns)
+        found = self.initial.new_zeros(columns, self.system.rank, dtype=self.system.values.dtype)
+        found[column] = self.system.rotate(self.seen[sample : sample + 1][:, row])[0]
+        return found
+
     def target(self, coordinates: Tensor) -> Target:
         """The Fisher matrix and, where targets are known, the gradient of the mean validation loss at these weights.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.report import svg
-from uniqueinfo.report.figures import natural
-from uniqueinfo.report.summarize import Summary, summarize
-from uniqueinfo.report.views import SampleViews, shorten
+from uniqueinfo.pages import svg, words
+from uniqueinfo.pages.figures import natural
+from uniqueinfo.pages.summarize import Summary
+from uniqueinfo.pages.views import shorten
 from uniqueinfo.scores.everyone import HELD
-from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
 from uniqueinfo.store.plain import plain
 
@@ -42,11 +40,9 @@ _TITLES = {
 }
 
 
-def write_report(
-    scores: Scores, path: Path, *, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()
-) -> Path:
-    """Write the report to one file that needs nothing else; gives back its path."""
-    page, path = render(summarize(scores, samples, answers)), Path(path)
+def write(summary: Summary, path: Path) -> Path:
+    """Write the page to one file that needs nothing else; gives back its path."""
+    page = render(summary)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as beside:
@@ -59,7 +55,7 @@ def write_report(
 def render(summary: Summary) -> str:
     """The page as text."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("uniqueinfo.report", "page"),
+        loader=jinja2.PackageLoader("uniqueinfo.pages", "page"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -86,6 +82,7 @@ def render(summary: Summary) -> str:
             "stopping": None if summary.stopping is None else svg.stopping(summary.stopping),
         },
         cell=_cell,
+        doubt=words.doubt,
         times_mean=lambda sample: information[sample] / (summary.mean or 1.0),
         suggestions=_suggestions(summary),
         settings=_settings(summary.settings),
@@ -101,7 +98,7 @@ def _suggestions(summary: Summary) -> dict[int, Any]:
 
 
 def _part(name: str) -> str:
-    return (files("uniqueinfo.report") / "page" / name).read_text(encoding="utf-8")
+    return (files("uniqueinfo.pages") / "page" / name).read_text(encoding="utf-8")
 
 
 def _page_data(summary: Summary) -> dict[str, Any]:

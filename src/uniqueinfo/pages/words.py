@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from uniqueinfo.applications.mislabeled import Mislabeled
-from uniqueinfo.report.figures import Concentration, Stopping
+from uniqueinfo.pages.figures import Concentration, Stopping
 from uniqueinfo.training import Training, trainings
 
+_CLEARLY = 0.5
+"""How far below the largest other output that of the given label lies where it is clearly contradicted."""
 _GOOD_JUDGE = 0.9
 """Leave-one-out accuracy below which the report warns that many suspects may be right."""
 
@@ -30,6 +32,17 @@ def answer(samples: int, concentration: Concentration, suspects: Mislabeled | No
         f"{said}, and {labels} wrong: first of all {name}, labelled {first['label']}, "
         f"which the rest of the data takes for {first['suggested']}."
     )
+
+
+def doubt(margin: float) -> str:
+    """How much the rest of the data contradicts a label, by its leave-one-out margin.
+
+    It says nothing of how sure one can be that the label is wrong: the network may be the one that errs.
+
+    >>> doubt(-0.9), doubt(-0.1), doubt(0.3)
+    ('clearly contradicted', 'contradicted', 'hardly confirmed')
+    """
+    return "clearly contradicted" if margin <= -_CLEARLY else "contradicted" if margin < 0 else "hardly confirmed"
 
 
 def _lowered(sentence: str) -> str:

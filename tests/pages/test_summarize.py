@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import uniqueinfo as ui
-from tests.report.examples import digits, synthetic
-from uniqueinfo.report import SampleViews, summarize
-from uniqueinfo.report.summarize import MOST_ROWS
+from tests.pages.examples import digits, synthetic
+from uniqueinfo.pages import SampleViews, summarize
+from uniqueinfo.pages.summarize import MOST_ROWS
 
 
 def test_the_answer_names_the_clearest_suspect(digit_scores: ui.Scores) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.report.examples import SCRIPT, digits, hostile
-from uniqueinfo.report import write_report
+from tests.pages.examples import SCRIPT, digits, hostile, written
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="the browser is driven by selenium: pip install selenium")
 
@@ -57,7 +56,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores, views = digits()
-    return write_report(scores, tmp_path_factory.mktemp("report") / "report.html", samples=views)
+    return written(scores, tmp_path_factory.mktemp("report") / "report.html", samples=views)
 
 
 @pytest.fixture
@@ -210,7 +209,7 @@ def test_markup_of_the_user_stays_text(driver: Any, tmp_path: Path) -> None:
     scores, views = hostile()
     driver.get("about:blank")
     driver.get_log("browser")
-    driver.get(write_report(scores, tmp_path / "report.html", samples=views).as_uri())
+    driver.get(written(scores, tmp_path / "report.html", samples=views).as_uri())
     assert SCRIPT in column(driver, "label")
     driver.find_element(By.CSS_SELECTOR, "#most .card").click()
     assert driver.find_element(By.ID, "detail-title").text.startswith(SCRIPT)
@@ -218,3 +217,16 @@ def test_markup_of_the_user_stays_text(driver: Any, tmp_path: Path) -> None:
     assert f"validation {SCRIPT} felt " in driver.find_element(By.CSS_SELECTOR, ".effects .name").text
     assert driver.execute_script("return document.querySelectorAll('b b, i:not([class]), [onerror]').length") == 0
     assert driver.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+def test_the_columns_of_groups_are_all_within_sight(driver: Any, report: Path, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        driver.get(report.as_uri())
+        tables = "[...document.querySelectorAll('.groups .scroll')]"
+        cut = f"return {tables}.filter(table => table.scrollWidth > table.clientWidth).length"
+        assert driver.execute_script(cut) == 0
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

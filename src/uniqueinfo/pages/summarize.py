@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from uniqueinfo.applications.copies import Copies, told_copies
+from uniqueinfo.applications.health import health
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
-from uniqueinfo.report import words
-from uniqueinfo.report.figures import Comparison, Concentration, Distribution, Stopping
-from uniqueinfo.report.views import SampleViews, Small, collect
+from uniqueinfo.pages import words
+from uniqueinfo.pages.figures import Comparison, Concentration, Distribution, Stopping
+from uniqueinfo.pages.groups import compared
+from uniqueinfo.pages.views import SampleViews, Small, collect
 from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
@@ -31,7 +34,6 @@ _MOST_SUSPECTS = 1000
 """Suspects in the table."""
 _CLASSES = 10
 """Classes with a colour of their own; the others share one."""
-_COLUMNS = 8  # of the user's by which samples are grouped
 _PICTURES = 4_000_000
 """Bytes of pictures in the page."""
 _TEXTS = 400_000
@@ -50,11 +52,27 @@ class Summary:
     """How to show the samples."""
     answers: Sequence[Mapping[str, Any]] = ()
     """What was asked of the run besides: sections with a sentence, a table, a figure and galleries."""
+    copies: Copies | None = None
+    """Samples that are there twice, where that is not written in the run."""
 
     @cached_property
     def answer(self) -> str:
         """The whole report in a sentence."""
         return words.answer(self.samples, self.concentration, self.suspects)
+
+    @cached_property
+    def health(self) -> list[str]:
+        """Whether the scores can be gone by, in two lines."""
+        return health(self.scores, self._copies, self.answers)
+
+    @property
+    def leaking(self) -> bool:
+        """Whether training samples are in the validation data too, which is to be seen."""
+        return self._copies is not None and bool(self._copies.leaks)
+
+    @property
+    def _copies(self) -> Copies | None:
+        return self.copies or told_copies(self.scores)
 
     @property
     def samples(self) -> int:
@@ -110,7 +128,7 @@ class Summary:
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """Classes, and groups by the user's columns, side by side."""
-        return tuple(_comparisons(self.scores, self.predictions, self.information, self._all_suspected))
+        return tuple(compared(self.scores, self.predictions, self.information, self._all_suspected))
 
     @cached_property
     def stopping(self) -> Stopping | None:
@@ -123,9 +141,19 @@ class Summary:
         return None if self.predictions is None else mislabeled(self.scores)
 
     @property
+    def suspects_answer(self) -> Mapping[str, Any] | None:
+        """What was asked about wrong labels, if it was: it stands in the place of the page's own suspects."""
+        return next((answer for answer in self.answers if answer["name"] == Mislabeled.name), None)
+
+    @property
+    def other_answers(self) -> list[Mapping[str, Any]]:
+        """All answers but that."""
+        return [answer for answer in self.answers if answer is not self.suspects_answer]
+
+    @property
     def suspected(self) -> Indices:
-        """The suspects shown as cards."""
-        return self._all_suspected[:_SUSPECTS]
+        """The suspects shown as cards; those of an answer are in its galleries."""
+        return self._all_suspected[: 0 if self.suspects_answer else _SUSPECTS]
 
     @property
     def most(self) -> Indices:
@@ -208,6 +236,7 @@ class Summary:
         """Plain data, ready for json.dumps; no pictures, and of the samples only those the report puts forward."""
         return {
             "answer": self.answer,
+            "health": self.health,
             "samples": self.samples,
             "measure": self.measure,
             "mean": self.mean,
@@ -228,7 +257,12 @@ class Summary:
         }
 
 
-def summarize(scores: Scores, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()) -> Summary:
+def summarize(
+    scores: Scores,
+    samples: SampleViews | None = None,
+    answers: Sequence[Mapping[str, Any]] = (),
+    copies: Copies | None = None,
+) -> Summary:
     """What stands out in the scores; `samples` shows what the samples look like, `answers` go in as they are.
 
     >>> from uniqueinfo.scores.table import HeldScores
@@ -237,7 +271,7 @@ def summarize(scores: Scores, samples: SampleViews | None = None, answers: Seque
     >>> summarize(scores).as_json()["most_informative"][0]["id"]
     0
     """
-    found = Summary(everyone(scores), samples, answers)
+    found = Summary(everyone(scores), samples, answers, copies)
     _ = found.views, found.validation_views  # what cannot be shown is refused here, not while the page is written
     return found
 
@@ -289,38 +323,6 @@ def _distribution(information: Floats, predictions: Predictions | None) -> Distr
     number = np.full(len(sizes), len(largest))
     number[largest] = np.arange(len(largest))
     return Distribution.of(information, number[given], (*(predictions.names[at] for at in largest), "others"))
-
-
-def _comparisons(
-    scores: Scores, predictions: Predictions | None, information: Floats, suspected: Indices
-) -> Iterator[Comparison]:
-    measures: dict[str, Any] = {"information": information}
-    if scores.value is not None:
-        measures["value"] = scores.value
-    if predictions is not None:
-        measures["suspect"] = np.isin(np.arange(len(scores)), suspected)
-        yield Comparison.of("label", pd.Series(np.array(predictions.names, dtype=object)[predictions.given]), measures)
-    if scores.columns is None:
-        return
-    for name in scores.columns.columns[:_COLUMNS]:
-        groups = _grouped(scores.columns[name])
-        if groups.nunique() > 1:
-            yield Comparison.of(str(name), groups, measures)
-
-
-def _grouped(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column's values as names of groups: numbers of many values by quarters; one group where all values differ."""
-    distinct = column.nunique()
-    if pd.api.types.is_numeric_dtype(column) and distinct > 12:
-        quarters = pd.qcut(column, 4, duplicates="drop", precision=3)
-        return pd.Series(quarters.cat.rename_categories(_range_name)).astype(object).fillna("missing")
-    if distinct > len(column) / 2 and distinct > 12:
-        return pd.Series("all", index=column.index)
-    return column.astype(object).where(column.notna(), "missing").map(str)
-
-
-def _range_name(interval: pd.Interval[float]) -> str:
-    return f"{interval.left:.3g} – {interval.right:.3g}"
 
 
 def _stopping(scores: Scores) -> Stopping | None:

@@ -15,10 +15,10 @@ import pytest
 from PIL import Image
 
 import uniqueinfo as ui
-from tests.report.examples import SCRIPT, hostile, synthetic
+from tests.pages.examples import SCRIPT, hostile, synthetic, written
 from uniqueinfo.applications.mislabeled import mislabeled
-from uniqueinfo.report import SampleViews, write_report
-from uniqueinfo.report.views import thumbnail
+from uniqueinfo.pages import SampleViews
+from uniqueinfo.pages.views import thumbnail
 
 
 class Tags(HTMLParser):
@@ -36,7 +36,7 @@ class Tags(HTMLParser):
 def test_the_page_asks_for_nothing_from_elsewhere(
     digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path
 ) -> None:
-    page = write_report(digit_scores, tmp_path / "report.html", samples=digit_views).read_text(encoding="utf-8")
+    page = written(digit_scores, tmp_path / "report.html", samples=digit_views).read_text(encoding="utf-8")
     for tag, attributes in Tags(page).found:
         for name in ("src", "href"):
             address = attributes.get(name) or "#"
@@ -46,7 +46,7 @@ def test_the_page_asks_for_nothing_from_elsewhere(
 
 def test_markup_of_the_user_stays_text(tmp_path: Path) -> None:
     scores, views = hostile()
-    page = write_report(scores, tmp_path / "report.html", samples=views).read_text(encoding="utf-8")
+    page = written(scores, tmp_path / "report.html", samples=views).read_text(encoding="utf-8")
     assert SCRIPT not in page
     assert [tag for tag, _ in Tags(page).found].count("script") == 2
     assert not [tag for tag, attributes in Tags(page).found if "onerror" in attributes]
@@ -59,7 +59,7 @@ def test_the_page_of_many_samples_stays_below_two_megabytes(tmp_path: Path, widt
     ids = np.array([f"folder/of/pictures/{'y' * 80}{i}" for i in range(n)])
     scores = synthetic(n, columns=columns, ids=ids)
     views = SampleViews(lambda i: f"{i} " + "long text " * 100)
-    path = write_report(scores, tmp_path / "report.html", samples=views)
+    path = written(scores, tmp_path / "report.html", samples=views)
     assert path.stat().st_size < 2_000_000
     assert "Of 8,000 samples this page holds" in path.read_text(encoding="utf-8")
 
@@ -78,14 +78,14 @@ def test_the_page_of_many_samples_stays_below_two_megabytes(tmp_path: Path, widt
     ids=["one", "three", "no validation", "no information", "regression", "two targets", "no labels"],
 )
 def test_unusual_scores_make_a_page(tmp_path: Path, make: Callable[[], ui.Scores]) -> None:
-    page = write_report(make(), tmp_path / "report.html").read_text(encoding="utf-8")
+    page = written(make(), tmp_path / "report.html").read_text(encoding="utf-8")
     assert "</html>" in page
     assert "nan" not in page.split("<script", 1)[0]
 
 
 def test_saved_scores_make_the_same_page(digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path) -> None:
-    before = write_report(digit_scores, tmp_path / "one.html", samples=digit_views)
-    after = write_report(ui.load(digit_scores.save(tmp_path / "run")), tmp_path / "two.html", samples=digit_views)
+    before = written(digit_scores, tmp_path / "one.html", samples=digit_views)
+    after = written(ui.load(digit_scores.save(tmp_path / "run")), tmp_path / "two.html", samples=digit_views)
     assert before.read_bytes() == after.read_bytes()
 
 
@@ -93,7 +93,7 @@ def test_an_answer_is_a_section_with_its_figure_table_and_pictures(
     digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path
 ) -> None:
     section = mislabeled(digit_scores).section()
-    page = write_report(digit_scores, tmp_path / "report.html", samples=digit_views, answers=[section]).read_text(
+    page = written(digit_scores, tmp_path / "report.html", samples=digit_views, answers=[section]).read_text(
         encoding="utf-8"
     )
     asked = page.split('<section id="answer-mislabeled"', 1)[1].split("</section>", 1)[0]
@@ -106,7 +106,7 @@ def test_an_answer_is_a_section_with_its_figure_table_and_pictures(
 
 def test_markup_in_an_answer_stays_text(tmp_path: Path) -> None:
     scores, views = hostile()
-    page = write_report(scores, tmp_path / "report.html", samples=views, answers=[mislabeled(scores).section()])
+    page = written(scores, tmp_path / "report.html", samples=views, answers=[mislabeled(scores).section()])
     tags = Tags(page.read_text(encoding="utf-8")).found
     assert sum(tag == "script" for tag, _ in tags) == 2
     assert not any(name.startswith("on") for _, attributes in tags for name in attributes)
@@ -115,11 +115,11 @@ def test_markup_in_an_answer_stays_text(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_named(digit_scores: ui.Scores, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ui.InputError, match=r"the report cannot be written to .*file/report\.html"):
-        write_report(digit_scores, tmp_path / "file" / "report.html")
+        written(digit_scores, tmp_path / "file" / "report.html")
 
 
 def test_settings_and_caveats_are_told(digit_scores: ui.Scores, tmp_path: Path) -> None:
-    page = write_report(digit_scores, tmp_path / "report.html").read_text(encoding="utf-8")
+    page = written(digit_scores, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "400 steps of gradient descent at rate 0.1" in page
     assert "linearization" in page
     assert f"{digit_scores.settings['fit_error']:.1g}" in page
@@ -132,3 +132,24 @@ def test_pictures_of_every_mode_become_thumbnails(mode: str) -> None:
     with Image.open(io.BytesIO(base64.b64decode(content))) as small:
         assert small.width < 300
         assert small.width / small.height == pytest.approx(3 / 2, abs=0.02)
+
+
+def test_suspects_are_shown_once_after_they_were_asked_for(
+    digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path
+) -> None:
+    answers = [mislabeled(digit_scores).section()]
+    path = written(digit_scores, tmp_path / "report.html", samples=digit_views, answers=answers)
+    page = path.read_text(encoding="utf-8")
+    assert 'id="suspects"' not in page
+    assert page.count('id="answer-mislabeled"') == 1
+    assert '<a href="#answer-mislabeled">Suspects</a>' in page
+
+
+def test_no_card_says_that_a_suspect_helps_or_is_sure(
+    digit_scores: ui.Scores, digit_views: SampleViews, tmp_path: Path
+) -> None:
+    page = written(digit_scores, tmp_path / "report.html", samples=digit_views).read_text(encoding="utf-8")
+    first = mislabeled(digit_scores).samples[0]
+    cards = [part.split("</button>", 1)[0] for part in page.split(f'data-open="{first}">')[1:]]
+    assert any("clearly contradicted" in card for card in cards)
+    assert not any("helps" in card or "harms" in card or "sure" in card for card in cards)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import uniqueinfo as ui
-from tests.report import examples
-from uniqueinfo.report import SampleViews
+from tests.pages import examples
+from uniqueinfo.pages import SampleViews
 
 
 @pytest.fixture(scope="session")

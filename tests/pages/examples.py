@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pandas as pd
 from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
-from uniqueinfo.report import SampleViews, View
+from uniqueinfo.pages import SampleViews, View, summarize, write
 from uniqueinfo.scores.table import HeldScores
 
 SCRIPT = "<script>alert(1)</script>"
@@ -65,3 +67,10 @@ def synthetic(n: int, k: int = 3, **given: Any) -> ui.Scores:
         "labels": np.arange(n) % k,
     }
     return HeldScores(**(settings | given))
+
+
+def written(
+    scores: ui.Scores, path: Path, *, samples: SampleViews | None = None, answers: Sequence[Mapping[str, Any]] = ()
+) -> Path:
+    """The page of scores."""
+    return write(summarize(scores, samples, answers), path)

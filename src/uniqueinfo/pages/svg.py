@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from uniqueinfo.report.figures import Concentration, Distribution, Stopping
+from uniqueinfo.pages.figures import Concentration, Distribution, Stopping
 
 _WIDTH, _HEIGHT = 560.0, 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 14.0, 14.0, 52.0
