@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from torch import nn
 
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.own_loop import OwnLoop, TrainFunction, own_loop
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.baselines.again import Again, Budget, TrainedAgain, chosen
 from uniqueinfo.baselines.planning import Plan
@@ -160,6 +161,17 @@ class Retraining(TypedDict, total=False):
     progress: bool
 
 
+@overload
+def validate(
+    model: Scores,
+    train: None = None,
+    val: Any = None,
+    *,
+    samples: int | Iterable[int] = 12,
+    seed: int = 0,
+    train_function: TrainFunction,
+) -> OwnLoop: ...
+@overload
 def validate(
     model: nn.Module,
     train: Any,
@@ -171,8 +183,25 @@ def validate(
     budget: str | float | None = None,
     scores: Scores | None = None,
     **retraining: Unpack[Retraining],
-) -> Validation:
+) -> Validation: ...
+def validate(
+    model: nn.Module | Scores,
+    train: Any = None,
+    val: Any = None,
+    training: Training | Literal["auto"] = "auto",
+    *,
+    samples: int | Iterable[int] = 12,
+    seed: int = 0,
+    budget: str | float | None = None,
+    scores: Scores | None = None,
+    train_function: TrainFunction | None = None,
+    **retraining: Unpack[Retraining],
+) -> Validation | OwnLoop:
     """Train the network again without a few samples, and hold their scores against that.
+
+    Or `validate(scores, val=…, train_function=f)`: f(positions, seed) trains on these samples, by the user's own loop,
+    and returns the network. It is called with all samples and without each of a few, for two seeds: how well these two
+    agree with each other is said beside how well the scores agree with them, as no score can do better.
 
     `samples` are drawn one from each of as many equal parts of the samples in order of their scores, or are given by
     position. Without `val` the function is looked at on the training samples. `scores` (of this network, data and
@@ -192,6 +221,10 @@ def validate(
     >>> found.spearman["functional"].value > 0.9
     True
     """
+    if isinstance(model, Scores) or train_function is not None:
+        if not isinstance(model, Scores) or train_function is None or val is None:
+            raise InputError("validate: your own training goes with scores: validate(scores, val=…, train_function=f)")
+        return own_loop(model, train_function, val, samples=samples, seed=seed)
     allowed = Budget.of(budget)
     if isinstance(training, Converged) or (scores is not None and isinstance(_algorithm(scores), Converged)):
         raise _endless()
@@ -209,6 +242,11 @@ def validate(
         raise InputError("scores: only those of a whole network with all of its outputs can be retrained for")
     known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
     algorithm = run.training
+    if not run.training.in_closed_form:
+        raise InputError(
+            f"training: {run.training.words()} is not trained again here, where squared error alone is; hand over your "
+            "own loop: validate(scores, val=…, train_function=f)"
+        )
     assert isinstance(algorithm, GradientDescent | GradientFlow)
     assert scores.functional is not None
     start = model.start if isinstance(model, BothEnds) else model

@@ -32,6 +32,8 @@ class Solved:
     @classmethod
     def of(cls, run: TrainedSystem) -> Solved | None:
         """None where removals have no closed form, so that the rest is trained again."""
+        if not run.training.in_closed_form:
+            return None
         (bucket,) = Groups.each(run.samples)
         leaving = Leaving(run, bucket, run.samples)
         if not leaving.closed:
