@@ -28,7 +28,7 @@ def data() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def loop(
     data: tuple[Tensor, Tensor, Tensor, Tensor], folder: Path | None = None
 ) -> Callable[[NDArray[np.intp], int], nn.Module]:
-    """The user's own: mini-batches in an order that the seed draws."""
+    """The user's own: every step leaves out three samples that the seed draws."""
     X, y, _, _ = data
 
     def train(positions: NDArray[np.intp], seed: int) -> nn.Module:
@@ -38,7 +38,7 @@ def loop(
         recording = None if folder is None else ui.Recording(folder, model, optimizer)
         order, here = torch.Generator().manual_seed(seed), torch.from_numpy(positions)
         for _ in range(STEPS):
-            batch = here[torch.randperm(len(here), generator=order)[:12]]
+            batch = here[torch.randperm(len(here), generator=order)[3:]]
             optimizer.zero_grad()
             torch.autograd.backward(nn.functional.cross_entropy(model(X[batch]), y[batch]))
             optimizer.step()
@@ -83,7 +83,7 @@ def test_a_function_that_returns_no_network_is_named(
     scores: ui.Scores, data: tuple[Tensor, Tensor, Tensor, Tensor]
 ) -> None:
     with pytest.raises(InputError, match="expected it to return the trained network, got NoneType"):
-        ui.validate(scores, val=data[2:], train_function=lambda *_: None)  # type: ignore[arg-type,return-value]
+        ui.validate(scores, val=data[2:], train_function=lambda *_: None)  # type: ignore[arg-type]
 
 
 def test_a_training_that_is_not_repeated_here_points_to_the_own_loop(

@@ -72,7 +72,7 @@ class OwnLoop(Answer):
         return (
             f"Held against your own training without {len(self.samples)} samples, functional information agrees "
             f"{amount} (Spearman); two runs of your training that differ in their seed alone agree {most} with each "
-            f"other, which is as much as any score can.{value}"
+            f"other, and a score near that is as good as can be told.{value}"
         )
 
     def frame(self) -> pd.DataFrame:

@@ -51,6 +51,14 @@ QUESTION = Question(
             metavar="TIME",
             help="End within this time, such as 10m: fewer samples first, then fewer steps; the answer says which.",
         ),
+        Option(
+            "own",
+            str,
+            called="with",
+            metavar="FILE.PY:FUNCTION",
+            help="Your own training in place of ours: function(positions, seed) returns the network trained on these "
+            "samples. It is called for two seeds, whose agreement with each other is said too.",
+        ),
     ),
 )
 

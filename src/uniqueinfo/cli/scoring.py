@@ -13,6 +13,7 @@ from uniqueinfo.cli.options import one_of
 from uniqueinfo.cli.training import choices, chosen
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.models.choice import kinds
+from uniqueinfo.training import Recorded
 from uniqueinfo.training.loss_names import LOSSES, SQUARED
 
 if TYPE_CHECKING:
@@ -175,6 +176,13 @@ class TrainingOptions:
         LossName | None,
         typer.Option(help="What training makes small; classifiers are mostly trained with cross-entropy. Else mse."),
     ] = None
+    recording: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Follow a training that happened, as ui.Recording kept it in this folder; --model is its network.",
+        ),
+    ] = None
     lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None
     steps: Annotated[int | None, typer.Option(help="Steps (of flow: time, in steps).")] = None
     momentum: Annotated[float, typer.Option(help="Momentum of descent.")] = 0.0
@@ -186,6 +194,12 @@ class TrainingOptions:
         defaults = {field.name: field.default for field in fields(self)}
         loss = SQUARED if self.loss is None else self.loss.value
         changed = {name: value for name, value in given.items() if value != defaults[name]}
+        if self.recording is not None:
+            also = [*changed, *(name for name in ("training", "loss") if getattr(self, name) is not None)]
+            if also:
+                flag = also[0].replace("_", "-")
+                raise InputError(f"--recording: says how it was trained; leave --{flag} out")
+            return Recorded(self.recording)
         return chosen(None if self.training is None else self.training.value, changed, loss)
 
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from uniqueinfo.applications.own_loop import OwnLoop, own_loop
 from uniqueinfo.applications.validate import Validation, expected, validate
 from uniqueinfo.baselines.planning import Plan
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
+from uniqueinfo.runs.models.from_file import function_in
 from uniqueinfo.runs.prepared import Prepared, prepare
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.origins import reopened
@@ -31,8 +33,14 @@ def scores_of(run: Run) -> Scores:
     return replace(found, source=lambda: _origin(run, Training.from_settings(found.settings["training"])))
 
 
-def validated(run: Run, scores: Scores, *, samples: int, seed: int, budget: str | float | None = None) -> Validation:
-    """Train the run's network again without a few samples; stopped, it is gone on with."""
+def validated(
+    run: Run, scores: Scores, *, samples: int, seed: int, budget: str | float | None = None, own: str | None = None
+) -> Validation | OwnLoop:
+    """Train the run's network again without a few samples; stopped, it is gone on with. `own`: by the user's loop."""
+    if own is not None:
+        if budget is not None:
+            raise InputError("--budget: is for our own training again; with --with, ask for fewer --samples instead")
+        return own_loop(scores, function_in("--with", own), again(run).samples()[1], samples=samples, seed=seed)
     network, (train, val) = _retrainable(run)
     folder = run.path / "retraining" / f"{samples}-{seed}"
     asked: dict[str, Any] = {"samples": samples, "seed": seed, "budget": budget}
@@ -41,6 +49,8 @@ def validated(run: Run, scores: Scores, *, samples: int, seed: int, budget: str 
 
 def validation_plan(run: Run, scores: Scores, **asked: Any) -> Plan:
     """How long that would take; trains nothing."""
+    if asked.pop("own", None) is not None:
+        raise InputError("--dry-run: how long your own training takes is not known here; time it once")
     network, (train, val) = _retrainable(run)
     return expected(network, train, val, scores=scores, **asked)
 

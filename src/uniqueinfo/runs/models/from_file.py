@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.models.source import ModelSource
@@ -59,20 +60,11 @@ def _parts(name: str) -> tuple[str, str]:
 def _made(path: Path, function: str, shape: tuple[int, ...], outputs: int) -> nn.Module:
     from torch import nn
 
-    spec = importlib.util.spec_from_file_location(f"uniqueinfo_model_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    make = function_in("--model", f"{path}:{function}")
     try:
-        spec.loader.exec_module(module)
-        make = getattr(module, function, None)
-        if not callable(make):
-            raise InputError(f"--model {path}:{function}: the file has no function {function!r}; check the name")
         accepted = inspect.signature(make).parameters
         given = {name: value for name, value in (("outputs", outputs), ("shape", shape)) if name in accepted}
         network = make(**given)
-    except InputError:
-        raise
     except Exception as error:
         raise InputError(
             f"--model {path}:{function}: fails with {type(error).__name__}: {error}; mend it, or look with --debug"
@@ -80,6 +72,28 @@ def _made(path: Path, function: str, shape: tuple[int, ...], outputs: int) -> nn
     if not isinstance(network, nn.Module):
         raise InputError(f"--model {path}:{function}: returned {type(network).__name__}; return an nn.Module")
     return network
+
+
+def function_in(option: str, name: str) -> Callable[..., Any]:
+    """The function that `file.py:function` names, for an option of the command line."""
+    file, function = _parts(name)
+    path = Path(file)
+    if not path.is_file():
+        raise InputError(f"{option} {name}: there is no file {path}; check the path")
+    spec = importlib.util.spec_from_file_location(f"uniqueinfo_model_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(
+            f"{option} {name}: fails with {type(error).__name__}: {error}; mend it, or look with --debug"
+        ) from error
+    found: Callable[..., Any] | None = getattr(module, function, None)
+    if found is None or not callable(found):
+        raise InputError(f"{option} {name}: the file has no function {function!r}; check the name")
+    return found
 
 
 SOURCES = (File(),)
