@@ -239,7 +239,7 @@ def test_the_training_named_is_the_training_run(tmp_path: Path, uniqueinfo: Call
         uniqueinfo("score", data, "--training", name, *options, "--out", tmp_path / name)
     assert load(tmp_path / "descent").settings["training"] == {
         "algorithm": "GradientDescent", "lr": 0.01, "steps": 20, "momentum": 0.5, "weight_decay": 0.1,
-        "reduction": "mean",
+        "reduction": "mean", "loss": "mse",
     }  # fmt: skip
     assert load(tmp_path / "flow").settings["training"]["time"] == 20
     assert load(tmp_path / "converged").settings["training"]["algorithm"] == "Converged"

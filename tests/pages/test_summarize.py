@@ -12,7 +12,7 @@ import pytest
 import uniqueinfo as ui
 from tests.pages.examples import digits, synthetic
 from uniqueinfo.pages import SampleViews, summarize
-from uniqueinfo.pages.summarize import MOST_ROWS
+from uniqueinfo.pages.choosing import MOST_ROWS
 
 
 def test_the_answer_names_the_clearest_suspect(digit_scores: ui.Scores) -> None:

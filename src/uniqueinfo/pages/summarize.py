@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from uniqueinfo.applications.copies import Copies, told_copies
 from uniqueinfo.applications.health import health
 from uniqueinfo.applications.mislabeled import Mislabeled, mislabeled
 from uniqueinfo.pages import words
+from uniqueinfo.pages.choosing import bounded, inwards
 from uniqueinfo.pages.figures import Comparison, Concentration, Distribution, Stopping
 from uniqueinfo.pages.groups import compared
 from uniqueinfo.pages.views import SampleViews, Small, collect
@@ -24,8 +25,6 @@ from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.plain import records
 from uniqueinfo.types import Floats, Indices
 
-MOST_ROWS = 2000
-"""Rows of the page's table from either end, the most and the least informative."""
 _CARDS = 16
 """Samples shown as cards from either end."""
 _SUSPECTS = 32
@@ -224,13 +223,13 @@ class Summary:
 
     @cached_property
     def _rows(self) -> Indices:
-        return _bounded(self._order, self._all_suspected[:_MOST_SUSPECTS])
+        return bounded(self._order, self._all_suspected[:_MOST_SUSPECTS])
 
     @cached_property
     def _shown_first(self) -> list[int]:
         """Samples in the order in which they are shown while there is room."""
         galleries = _in_galleries(self.answers, "train")
-        return list(chain(self.suspected, self.most, self.least, galleries, _inwards(self._rows)))
+        return list(chain(self.suspected, self.most, self.least, galleries, inwards(self._rows)))
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, ready for json.dumps; no pictures, and of the samples only those the report puts forward."""
@@ -274,21 +273,6 @@ def summarize(
     found = Summary(everyone(scores), samples, answers, copies)
     _ = found.views, found.validation_views  # what cannot be shown is refused here, not while the page is written
     return found
-
-
-def _bounded(order: Indices, suspected: Indices) -> Indices:
-    """At most the first and last MOST_ROWS, and the suspects, in order."""
-    if len(order) <= 2 * MOST_ROWS:
-        return order
-    ends = np.concatenate([order[:MOST_ROWS], order[-MOST_ROWS:]])
-    return order[np.isin(order, np.concatenate([ends, suspected]))]
-
-
-def _inwards(kept: Indices) -> Iterator[int]:
-    """From both ends in turn: what the budgets cut off is the middle."""
-    half = (len(kept) + 1) // 2
-    pairs = zip_longest(kept[:half].tolist(), kept[half:][::-1].tolist())
-    return (sample for sample in chain.from_iterable(pairs) if sample is not None)
 
 
 def _table(scores: Scores, predictions: Predictions | None, suspected: Indices) -> pd.DataFrame:

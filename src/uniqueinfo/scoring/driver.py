@@ -36,9 +36,10 @@ from uniqueinfo.scoring.identity import identity_of, mark_of
 from uniqueinfo.scoring.learning import Learning, check_targets
 from uniqueinfo.scoring.origins import origin_of, reopened
 from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
-from uniqueinfo.scoring.pieces import Name, Piece, Sources, groups, shown, sizes
+from uniqueinfo.scoring.pieces import Name, Piece, Sources, shown, sizes
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.stopping import curve_over
+from uniqueinfo.scoring.summing import sums_over
 from uniqueinfo.scoring.work import KIND, Work
 from uniqueinfo.spectrum import rows
 from uniqueinfo.spectrum.dual import Dual
@@ -46,7 +47,7 @@ from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
 from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.sketch import Sketched
-from uniqueinfo.spectrum.sums import Sums, tree
+from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training import Auto, Training
 
@@ -242,29 +243,9 @@ class _Driver:
         return found
 
     def _sums(self, name: Name) -> Sums:
-        """Over all partitions: those of whole groups may have been kept."""
         source = self.sources.named(name)
         pieces = [Piece(name, part) for part in slices(source.samples, self._cut[name])]
-        wanted = groups(len(pieces))
-        held: dict[int, Sums] = {}
-        missing = {}
-        for number, group in enumerate(wanted):
-            if self.work.sums(name, number) is None:
-                missing[number] = [pieces[at] for at in group]
-        counts = {number: sum(map(len, parts)) for number, parts in missing.items()}
-        for number, sums in shown("Products of the rows", self.session.sums(missing), counts):
-            if self.work.folder is None:
-                held[number] = sums
-            else:
-                self.work.keep_sums(name, number, sums)
-                del sums  # read again below, a few at a time
-
-        def leaf(number: int) -> Sums:
-            found = held.pop(number, None) or self.work.sums(name, number)
-            assert found is not None
-            return found
-
-        return tree(range(len(wanted)), leaf, Sums.absorb)
+        return sums_over(self.session, self.work, name, pieces)
 
     def _training(self) -> tuple[Training, dict[str, Any]]:
         """The training, and the settings that tell about it."""

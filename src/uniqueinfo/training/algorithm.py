@@ -140,7 +140,7 @@ class Training(ABC):
         >>> Training.from_settings(Converged(weight_decay=0.1).settings())
         Converged(weight_decay=0.1, reduction='mean', loss='mse')
         """
-        if str(settings["loss"]).startswith(_OWN):
+        if str(settings.get("loss", SQUARED)).startswith(_OWN):
             raise InputError(
                 f"training: the loss was a function of your own ({str(settings['loss'])[len(_OWN) :]}), which is not "
                 "saved; score again to go on from the trained network"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.training.algorithm import Filter, Reduction, Training, check_reduction
-from uniqueinfo.training.loss_names import LossFunction, check_loss
+from uniqueinfo.training.loss_names import SQUARED, LossFunction, check_loss
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,16 @@ class Auto(Training):
     def filter(self, samples: int) -> Filter:
         """There is none before the time is chosen."""
         raise InputError("Auto: the stopping time is chosen by score; train with what scores.settings['training'] says")
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, float], loss: str = SQUARED) -> Self:
+        """Nothing is left to say but the loss."""
+        if given:
+            flag = next(iter(given)).replace("_", "-")
+            raise InputError(
+                f"--training auto: chooses for itself and has no --{flag}; drop it, or say --training descent"
+            )
+        return cls(loss=loss)
 
     def words(self) -> str:
         """What decides."""
