@@ -37,6 +37,8 @@ def joined(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     ['id', 'label', 'given', 'size']
     >>> joined(ours, pd.DataFrame({"label": ["x", "y"]})).columns.tolist()
     ['id', 'label', 'given', 'label (given)']
+    >>> joined(pd.DataFrame({"city": ["Rome", None]}), pd.DataFrame({"city": ["Rome", np.nan]})).columns.tolist()
+    ['city']
     """
     added: dict[str, Any] = {}
     for name in map(str, own):
@@ -47,7 +49,9 @@ def joined(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
 
 
 def _same(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
-    return bool((one.astype(str).to_numpy() == other.astype(str).to_numpy()).all())
+    """Empty cells are equal, however they are written."""
+    left, right = (column.astype(object).where(column.notna(), "").astype(str).to_numpy() for column in (one, other))
+    return bool((left == right).all())
 
 
 def _of_one_file(train: Data, val: Data) -> tuple[Data, ...]:
