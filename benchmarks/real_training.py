@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,7 @@ def truth(task: Task, seed: int) -> dict[str, Any]:
         losses = [float(task.each_loss(outputs, task.y_val.to(outputs) if task.loss == "mse" else task.y_val).mean())
                   for outputs in (before, after)]  # fmt: skip
         values.append(losses[1] - losses[0])
-    return {"samples": left, "amount": amounts, "value": values, "training_seconds": seconds}
+    return {"samples": left, "true_amount": amounts, "true_value": values, "training_seconds": seconds}
 
 
 def scored(task: Task, seed: int) -> dict[str, Any]:
@@ -222,6 +223,15 @@ def summary(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {"task": name, "agreement": lines, "runs": runs}
 
 
+def _kept(place: Path, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a file holds, or what it then does."""
+    if not place.is_file():
+        with replacing(place) as beside:
+            beside.write_text(json.dumps(compute()) + "\n", encoding="utf-8")
+    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(TASKS), default=list(TASKS))
@@ -232,20 +242,14 @@ def main() -> None:
     for name in asked.only:
         runs = []
         for seed in _SEEDS:
-            place = asked.out / f"{name}-{seed}.json"
-            if not place.is_file():
-                task = TASKS[name]()
-                real = truth(task, seed)
-                run = {"title": task.title, "loss": task.loss, "count": len(task.X), "samples": real["samples"]}
-                run |= {"true_amount": real["amount"], "true_value": real["value"]}
-                run |= {"training_seconds": real["training_seconds"], **scored(task, seed)}
-                with replacing(place) as beside:
-                    beside.write_text(json.dumps(run) + "\n")
-            runs.append(json.loads(place.read_text()))
-        found = summary(name, runs)
+            task = TASKS[name]()
+            real = _kept(asked.out / f"{name}-{seed}-truth.json", partial(truth, task, seed))
+            found = _kept(asked.out / f"{name}-{seed}-scores.json", partial(scored, task, seed))
+            runs.append({"title": task.title, "loss": task.loss, "count": len(task.X), **real, **found})
+        told = summary(name, runs)
         with replacing(asked.out / f"{name}.json") as beside:
-            beside.write_text(json.dumps(found) + "\n")
-        for line, values in found["agreement"].items():
+            beside.write_text(json.dumps(told) + "\n", encoding="utf-8")
+        for line, values in told["agreement"].items():
             print(f"{name:9} {line:16} {np.mean(values):.2f}  ({', '.join(f'{value:.2f}' for value in values)})")
     if asked.page is not None:
         write_page([json.loads((asked.out / f"{name}.json").read_text()) for name in asked.only], asked.page)

@@ -52,9 +52,13 @@ def _cost(runs: list[dict[str, Any]]) -> str:
     return (
         f"{runs[0]['count']} training samples, {len(runs[0]['samples'])} of them left out, {len(runs)} seeds. One "
         f"training took {training:.1f} s ({recorded:.1f} s while recorded), all scores along the recording "
-        f"{scoring:.1f} s, in {about['stretches']} stretches; half of the checkpoints would have changed a "
-        f"removal by about {3 * about['error']:.0%}."
+        f"{scoring:.1f} s, in {_pieces(about)}; half of the checkpoints would have changed a removal by about "
+        f"{3 * about['error']:.0%}."
     )
+
+
+def _pieces(about: dict[str, Any]) -> str:
+    return f"{about['steps']} steps" if "steps" in about else f"{about['stretches']} stretches"
 
 
 def _figure(each: dict[str, Any], place: Path) -> None:

@@ -21,9 +21,8 @@ def found(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     runs = []
     for seed in (0, 1):
         real = real_training.truth(short, seed)
-        run = {"title": short.title, "loss": short.loss, "count": 60, "samples": real["samples"]}
-        run |= {"true_amount": real["amount"], "true_value": real["value"]}
-        runs.append({**run, "training_seconds": real["training_seconds"], **real_training.scored(short, seed)})
+        about = {"title": short.title, "loss": short.loss, "count": 60}
+        runs.append({**about, **real, **real_training.scored(short, seed)})
     return real_training.summary("diabetes", runs)
 
 

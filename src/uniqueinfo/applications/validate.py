@@ -52,7 +52,7 @@ QUESTION = Question(
             help="End within this time, such as 10m: fewer samples first, then fewer steps; the answer says which.",
         ),
         Option(
-            "own",
+            "train_function",
             str,
             called="with",
             metavar="FILE.PY:FUNCTION",

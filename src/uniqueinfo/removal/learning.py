@@ -13,6 +13,7 @@ from torch import Tensor
 from uniqueinfo.removal.course import Course, Stepped, Summed, follow, recorded
 from uniqueinfo.removal.following import Block, Everyone, Following, outputs_at
 from uniqueinfo.removal.settling import Optimum, Settling, settle
+from uniqueinfo.removal.stepping import Stepping, Steps
 from uniqueinfo.training import Auto, Converged, GradientDescent, GradientFlow, Recorded, Training
 from uniqueinfo.training.loss_names import LossFunction
 from uniqueinfo.training.losses import Loss
@@ -36,7 +37,7 @@ MOST_LOOKED_AT = 500
 class Learnt:
     """Weights after training by any loss, and how samples leave them."""
 
-    how: Course | Optimum
+    how: Course | Optimum | Steps
     loss: Loss
     passes: int
     """Passes over all pairs of samples; 1 is of first order in the removal."""
@@ -55,6 +56,8 @@ class Learnt:
 
     def leaving(self, everyone: Everyone | None) -> Callable[[Block], Tensor]:
         """From blocks to their changes δ, (removals, size)."""
+        if isinstance(self.how, Steps):
+            return Stepping(self.how, self.loss, everyone if self.passes > 1 else None)
         if isinstance(self.how, Course):
             return Following(self.how, self.loss, everyone, self.passes)
         return Settling(self.how, self.loss, everyone, self.passes)
@@ -62,6 +65,8 @@ class Learnt:
     def settings(self) -> dict[str, Any]:
         """For the settings of scores."""
         found = {"passes": self.passes, "error": self.error}
+        if isinstance(self.how, Steps):
+            found["steps"] = int(self.how.training.length)
         return found | ({"stretches": len(self.how.stretches)} if isinstance(self.how, Course) else {})
 
 
@@ -76,6 +81,11 @@ def learn(summed: Summed, training: Training, some: Block, everyone: Everyone, o
         one, all_ = (Settling(optimum, loss, everyone, steps)(some) for steps in (1, _NEWTON))
         return Learnt(optimum, loss, passes, _difference(one, all_))
     if isinstance(training, Recorded):
+        if Steps.affordable(summed, training):
+            steps = Steps.of(summed, training)
+            found, fewer = (Stepping(each, loss)(some) for each in (steps, steps.halved()))
+            passes = 2 if steps.pairs_affordable(outputs) else 1
+            return Learnt(steps, loss, passes, error=_difference(fewer, found) / 3)
         course = recorded(summed, training)
         coarse = recorded(summed, training, every=2)
         whole, half = (Following(each, loss)(some) for each in (course, coarse))

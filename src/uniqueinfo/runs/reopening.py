@@ -34,13 +34,21 @@ def scores_of(run: Run) -> Scores:
 
 
 def validated(
-    run: Run, scores: Scores, *, samples: int, seed: int, budget: str | float | None = None, own: str | None = None
+    run: Run,
+    scores: Scores,
+    *,
+    samples: int,
+    seed: int,
+    budget: str | float | None = None,
+    train_function: str | None = None,
 ) -> Validation | OwnLoop:
-    """Train the run's network again without a few samples; stopped, it is gone on with. `own`: by the user's loop."""
-    if own is not None:
+    """Train the run's network again without a few samples; stopped, it is gone on with. `train_function`: by the user's."""
+    if train_function is not None:
         if budget is not None:
             raise InputError("--budget: is for our own training again; with --with, ask for fewer --samples instead")
-        return own_loop(scores, function_in("--with", own), again(run).samples()[1], samples=samples, seed=seed)
+        return own_loop(
+            scores, function_in("--with", train_function), again(run).samples()[1], samples=samples, seed=seed
+        )
     network, (train, val) = _retrainable(run)
     folder = run.path / "retraining" / f"{samples}-{seed}"
     asked: dict[str, Any] = {"samples": samples, "seed": seed, "budget": budget}
@@ -49,7 +57,7 @@ def validated(
 
 def validation_plan(run: Run, scores: Scores, **asked: Any) -> Plan:
     """How long that would take; trains nothing."""
-    if asked.pop("own", None) is not None:
+    if asked.pop("train_function", None) is not None:
         raise InputError("--dry-run: how long your own training takes is not known here; time it once")
     network, (train, val) = _retrainable(run)
     return expected(network, train, val, scores=scores, **asked)

@@ -66,6 +66,29 @@ class Recorded(Training):
             for before, later in pairwise(times)
         )
 
+    @property
+    def is_sgd(self) -> bool:
+        """Whether steps go along the gradients themselves, one rate for all."""
+        return self._about["family"] == "sgd" and len(self.points[0]["time"]) == 1
+
+    @property
+    def momentum(self) -> float:
+        """Of SGD."""
+        return float(self._about["momentum"])
+
+    @property
+    def weight_decay(self) -> float:
+        """As the optimizer had it."""
+        return float(self._about["weight_decay"])
+
+    def rates(self, numbers: Sequence[int]) -> list[tuple[int, float]]:
+        """Steps between each two of these checkpoints, and the mean rate of one."""
+        found, points = [], self.points
+        for before, later in pairwise([points[number] for number in numbers]):
+            count = later["step"] - before["step"]
+            found.append((count, (later["time"][0] - before["time"][0]) * (1 - self.momentum) / count))
+        return found
+
     def state(self, number: int) -> dict[str, Tensor]:
         """Parameters and buffers of the network at a checkpoint."""
         return {name[len(_STATE) :]: value for name, value in self._read(number).items() if name.startswith(_STATE)}
@@ -167,6 +190,7 @@ class Recorded(Training):
             "family": family,
             "loss": loss,
             "weight_decay": weight_decay,
+            "momentum": momentum if family == "sgd" else 0.0,
             "beta": 0.0,
             "eps": 1e-8,
             "groups": dict.fromkeys(trained, 0),

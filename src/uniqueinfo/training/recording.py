@@ -150,6 +150,7 @@ def _identity(model: nn.Module, optimizer: Optimizer, names: dict[str, int], los
         "family": FAMILIES[kind],
         "loss": loss,
         "weight_decay": max(decays) if kind in ("SGD", "AdamW") else 0.0,
+        "momentum": float(first.get("momentum", 0.0)) if FAMILIES[kind] == "sgd" else 0.0,
         "beta": float(first.get("betas", (0.0, 0.0))[1]),
         "eps": float(first.get("eps", 0.0)),
         "groups": names,
