@@ -7,7 +7,7 @@
 Each problem is trained by the user's own loop (mini-batches), recorded by `ui.Recording`, and trained again without
 each of 40 samples (the same batches, the sample's weight 0), for three seeds of the order of the batches. Agreement is
 Spearman's correlation with the truth of the same seed; the ceiling is that of the truths of two seeds with each other.
-Settings were fixed before any result; the number of checkpoints is the default.
+Settings were fixed before any result; the number of checkpoints is the default. The page says what was changed after.
 """
 
 from __future__ import annotations

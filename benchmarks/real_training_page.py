@@ -81,6 +81,11 @@ tables say how well scores rank these samples (Spearman's correlation; mean and 
 *Amount* is how far the validation outputs move, *value* how much the validation loss gains. No score can agree much
 better than two orders of the batches agree with each other: the last row.
 
+Where it falls short: Adam divides by second moments that change on the way and with the sample; one set of them, that
+of the end, stands for all. Networks that learn their features from scratch are followed less closely still; ask
+`ui.validate(scores, val=…, train_function=…)` about yours. Settings were fixed before any result, but for one thing:
+SGD is followed by its own steps only since its first figures had been seen (.79 and .72 on the CNN, by flow).
+
 Made by `python -m benchmarks.real_training --page docs/real-training.md`. Not compared here: other packages (dattri,
 TRAK, kronfluence), ResNet-18, transformers.
 """
