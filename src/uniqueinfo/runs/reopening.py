@@ -42,7 +42,7 @@ def validated(
     budget: str | float | None = None,
     train_function: str | None = None,
 ) -> Validation | OwnLoop:
-    """Train the run's network again without a few samples (stopped, it is gone on with), or call the user's training."""
+    """Train the network again without a few samples (stopped, it is gone on with), or call the user's training."""
     if train_function is not None:
         if budget is not None:
             raise InputError("--budget: is for our own training again; with --with, ask for fewer --samples instead")
