@@ -17,11 +17,8 @@ def vendors(setting: Setting) -> Iterator[Told]:
     count = 200 if setting.small else 800
     table = _table(count)
     shell, file, run = Shell(setting), setting.work / "orders.csv", setting.work / "run"
-    fill = ["--fill", "median"] if "--fill" in Shell(setting)("score", "--help") else []
-    if not fill:
-        table = table.fillna({name: table[name].median() for name in ("weight", "length")})
     table.to_csv(file, index=False)
-    shell("score", file, "--label", "grade", "--extra", "vendor", *fill, "--out", run)
+    shell("score", file, "--label", "grade", "--extra", "vendor", "--fill", "median", "--out", run)
     answer = shell.json("compare", run, "--by", "vendor")
     sentence = answer["sentence"]
     named = f"Samples of {_BAD} carry the most" in sentence and "contradicted" in sentence
@@ -34,7 +31,7 @@ def vendors(setting: Setting) -> Iterator[Told]:
     missed += ["rows are missing in the export"] if len(exported) != count else []
     missed += [f"columns are missing: {sorted({*table} - {*exported})}"] if not {*table} <= {*exported} else []
     yield Told(
-        f"a table of {count} rows with empty cells, dates and ids" + ("" if fill else " (cells filled before)"),
+        f"a table of {count} rows with empty cells, dates and ids",
         shell.commands,
         shell.seconds,
         1,
