@@ -15,7 +15,7 @@ _WAYS = {
     "recorded": "along the recording (`training=ui.Recorded(…)`)",
     "default": "at the defaults (knows nothing of the training)",
     "trained": "with the trained network (`trained=…`)",
-    "ceiling": "*another seed of the same training (the ceiling)*",
+    "ceiling": "*another order of the batches (the ceiling)*",
 }
 
 
@@ -78,8 +78,9 @@ _HEAD = """# Following the training people really run
 A score is worth what it says about really training again without the sample. Here networks are trained by an ordinary
 loop of mini-batches, with the loss and the optimizer people use, and trained again without each of 40 samples; the
 tables say how well scores rank these samples (Spearman's correlation; mean and range over three orders of the batches).
-*Amount* is how far the validation outputs move, *value* how much the validation loss gains. No score can agree much
-better than two orders of the batches agree with each other: the last row.
+*Amount* is how far the validation outputs move, *value* how much the validation loss gains. The last row is how well
+two orders of the batches agree with each other: as much as a score can that does not know the order. One along a
+recording knows something of it, by the outputs at the checkpoints.
 
 Where it falls short: Adam divides by second moments that change on the way and with the sample; one set of them, that
 of the end, stands for all. Networks that learn their features from scratch are followed less closely still; ask

@@ -34,5 +34,5 @@ def test_the_page_has_a_table_and_a_figure_of_every_problem(found: dict[str, obj
     write_page([found], tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
     assert "| along the recording" in text
-    assert "another seed of the same training" in text
+    assert "another order of the batches" in text
     assert (tmp_path / "page" / "diabetes.png").stat().st_size > 5000

@@ -16,8 +16,7 @@ from tests.oracles.compare import close
 from uniqueinfo.errors import InputError
 from uniqueinfo.removal.course import Stepped, follow
 from uniqueinfo.removal.following import Following
-from uniqueinfo.removal.learning import as_stepped
-from uniqueinfo.removal.trained import LocalSums
+from uniqueinfo.removal.trained import LocalSums, trainable
 from uniqueinfo.training import Training
 from uniqueinfo.types import Floats, Indices
 
@@ -156,8 +155,21 @@ def test_squared_error_by_stretches_is_the_closed_form() -> None:
 
 
 def test_momentum_is_followed_as_flow_of_the_same_length() -> None:
-    training = as_stepped(ui.GradientDescent(0.25, 60, momentum=0.5, loss="cross-entropy"))
+    system = small("cross-entropy").linearization("primal").system
+    with pytest.warns(UserWarning, match="is followed as gradient flow for time 60"):
+        training = trainable(system, ui.GradientDescent(0.25, 60, momentum=0.5, loss="cross-entropy"), 14)
     assert training == ui.GradientFlow(0.5, 60.0, loss="cross-entropy")
+
+
+def test_momentum_that_still_swings_is_followed_as_flow_and_said() -> None:
+    """The filter that cannot be written over poles: 200 steps at nearly the largest stable rate."""
+    problem = small("mse")
+    largest = problem.linearization("primal").system.largest
+    with pytest.warns(UserWarning, match="without its swinging"):
+        run = problem.linearization("primal").train(
+            ui.GradientDescent(3.7 / largest, 200, momentum=0.9, reduction="sum")
+        )
+    assert isinstance(run.training, ui.GradientFlow)
 
 
 def test_outputs_without_a_sample_are_those_of_training_again() -> None:

@@ -161,6 +161,12 @@ def test_classes_are_wanted_for_cross_entropy() -> None:
         ui.score_features(X, X[:, 0] + 5, X_val, training=RIDGE)
 
 
+def test_mixed_outputs_are_refused() -> None:
+    model, X = nn.Linear(2, 3), torch.randn(6, 2)
+    with pytest.raises(InputError, match="mixed outputs go with squared error alone"):
+        ui.score(model, (X, torch.arange(6) % 3), training=FLOW, outputs=ui.OutputSketch(2))
+
+
 def test_a_sketch_is_refused() -> None:
     with pytest.raises(InputError, match="sketch: follows squared error alone"):
         scored(sketch=4)

@@ -140,6 +140,22 @@ def test_checkpoints_that_are_there_already(tmp_path: Path) -> None:
     assert spearmanr(found, truth)[0] > 0.98
 
 
+def test_only_what_the_optimizer_had_is_linearized(tmp_path: Path) -> None:
+    """Two layers of which the last alone is trained: as if the first had been frozen."""
+    start = network(hidden=16)
+    trained(lambda model: torch.optim.SGD(list(model.parameters())[2:], lr=0.2), deepcopy(start), None, tmp_path / "r")
+    found = scored(start, tmp_path / "r").functional
+    for parameter in list(start.parameters())[:2]:
+        parameter.requires_grad_(False)
+    close(found, scored(start, tmp_path / "r").functional, rtol=1e-9)
+
+
+def test_an_optimizer_that_is_not_followed_has_no_checkpoints(tmp_path: Path) -> None:
+    states = [network().state_dict()] * 2
+    with pytest.raises(InputError, match='expected "sgd", "adam" or "adamw", got \'rmsprop\''):
+        ui.Recorded.from_checkpoints(states, [0, 1], folder=tmp_path / "c", lr=0.1, optimizer="rmsprop")
+
+
 def test_another_network_than_the_recorded_one_is_refused(tmp_path: Path) -> None:
     trained(sgd(), network(), None, tmp_path / "r")
     with pytest.raises(InputError, match="is not the network of the recording"):

@@ -106,6 +106,17 @@ def test_groups_count_by_the_ratio_of_their_rates_and_frozen_parameters_not_at_a
     assert float(scales["2.bias"][0]) == pytest.approx(2.0)  # √4
 
 
+def test_decays_that_differ_are_said(tmp_path: Path) -> None:
+    model = network()
+    first, last = model.get_submodule("0"), model.get_submodule("2")
+    groups: list[dict[str, Any]] = [
+        {"params": list(first.parameters())},
+        {"params": list(last.parameters()), "weight_decay": 0.1},
+    ]
+    with pytest.warns(UserWarning, match="that of most parameters, 0, is followed"):
+        ui.Recording(tmp_path / "r", model, torch.optim.SGD(groups, lr=0.1))
+
+
 def test_a_killed_training_leaves_what_it_reached(tmp_path: Path) -> None:
     model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

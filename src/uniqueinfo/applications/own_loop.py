@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from uniqueinfo.applications.answer import Answer
-from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.trust import Trust
 from uniqueinfo.baselines.again import chosen
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import call, outputs_of
@@ -28,12 +26,8 @@ from uniqueinfo.samples.targets import as_targets
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
-from uniqueinfo.store.plain import plain
 from uniqueinfo.training import Training
 from uniqueinfo.types import Floats
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 TrainFunction = Callable[[NDArray[np.intp], int], nn.Module]
 """Positions of the training samples to train on, and a seed → the trained network."""
@@ -43,24 +37,12 @@ SEEDS = (0, 1)
 _BATCH = 256
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OwnLoop(Answer):
-    """Scores of a few samples beside what the user's own training does without them."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OwnLoop(Trust):
+    """Scores held against the user's own training, the mean over its seeds; `outputs`: every change of an output."""
 
-    name = "validate"
-    title = "How far to trust the scores?"
-
-    samples: NDArray[np.intp]
-    """Positions of the samples that were left out."""
-    predicted: Mapping[str, Floats]
-    """Their scores: functional and, with validation labels, value."""
-    retrained: Mapping[str, Floats]
-    """The same from the user's own training, the mean over its seeds."""
-    spearman: Mapping[str, Interval]
-    """Of scores and truth; `outputs`: of every single change of an output."""
     ceiling: Mapping[str, Interval]
     """Of the truth of one seed and that of the other."""
-    ids: NDArray[Any] | None = None
 
     @property
     def sentence(self) -> str:
@@ -75,30 +57,9 @@ class OwnLoop(Answer):
             f"other, and a score near that is as good as can be told.{value}"
         )
 
-    def frame(self) -> pd.DataFrame:
-        """One row per sample that was left out."""
-        table: dict[str, Any] = {"id": self.samples if self.ids is None else self.ids[self.samples]}
-        for name, scores in self.predicted.items():
-            table |= {name: scores, f"{name}_retrained": self.retrained[name]}
-        return pd.DataFrame(table, index=self.samples)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Functional information: predicted against retrained."""
-        axes = axes_or_new(ax)
-        axes.scatter(self.retrained["functional"], self.predicted["functional"], s=28)
-        axes.set(xscale="log", yscale="log", xlabel="your training", ylabel="predicted", title="functional information")
-        return axes
-
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            **super().as_json(),
-            "samples": self.samples.tolist(),
-            "predicted": {name: plain(values) for name, values in self.predicted.items()},
-            "retrained": {name: plain(values) for name, values in self.retrained.items()},
-            "spearman": {name: asdict(found) for name, found in self.spearman.items()},
-            "ceiling": {name: asdict(found) for name, found in self.ceiling.items()},
-        }
+        """With the ceiling."""
+        return {**super().as_json(), "ceiling": {name: asdict(found) for name, found in self.ceiling.items()}}
 
 
 def own_loop(

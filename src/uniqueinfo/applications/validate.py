@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
-import pandas as pd
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.own_loop import OwnLoop, TrainFunction, own_loop
 from uniqueinfo.applications.question import Option, Question
+from uniqueinfo.applications.trust import Trust
 from uniqueinfo.baselines.again import Again, Budget, TrainedAgain, chosen
 from uniqueinfo.baselines.planning import Plan
 from uniqueinfo.errors import InputError
@@ -63,27 +61,16 @@ QUESTION = Question(
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Validation(Answer):
-    """Scores of a few samples beside what training without them really does."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Validation(Trust):
+    """Scores held against training the network again as the scores say it is trained."""
 
-    name = "validate"
-    title = "How far to trust the scores?"
-
-    samples: NDArray[np.intp]
-    """Positions of the retrained samples in the training data."""
-    predicted: Mapping[str, Floats]
-    """Their scores: weight, functional and, with validation labels, value."""
-    retrained: Mapping[str, Floats]
-    """The same measures from the network really trained again."""
     pearson: Mapping[str, Interval]
-    spearman: Mapping[str, Interval]
     times: Floats
     """Steps of training (of flow: time, in steps) after which the outputs were compared."""
     distance: Floats
     """‖f − f_lin‖ / ‖f_lin − f₀‖ after these: how far the network is from its linearization, for each step it moved."""
     training: GradientDescent | GradientFlow
-    ids: NDArray[Any] | None = None
     seconds: float = 0.0
     at_both_ends: bool = False
     """Whether the scores took the gradients of the trained network too."""
@@ -107,23 +94,6 @@ class Validation(Answer):
             f"{self.distance[-1]:.1%} of how far training moved them.{less}{closer}"
         )
 
-    def frame(self) -> pd.DataFrame:
-        """One row per retrained sample: its id, each score, and the same after retraining."""
-        table: dict[str, Any] = {"id": self.samples if self.ids is None else self.ids[self.samples]}
-        for name, scores in self.predicted.items():
-            table |= {name: scores, f"{name}_retrained": self.retrained[name]}
-        return pd.DataFrame(table, index=self.samples)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Functional information: predicted against retrained, both logarithmic, with the line where they are equal."""
-        axes = axes_or_new(ax)
-        truth, scores = self.retrained["functional"], self.predicted["functional"]
-        ends = [min(truth.min(), scores.min()), max(truth.max(), scores.max())]
-        axes.plot(ends, ends, color="0.7", linewidth=1, zorder=0)
-        axes.scatter(truth, scores, s=28)
-        axes.set(xscale="log", yscale="log", xlabel="retrained", ylabel="predicted", title="functional information")
-        return axes
-
     def plot_distance(self, ax: Axes | None = None) -> Axes:
         """How far the network's outputs leave the linearized ones over training."""
         axes = axes_or_new(ax)
@@ -135,11 +105,7 @@ class Validation(Answer):
         """Plain values: what a file or a report keeps."""
         return {
             **super().as_json(),
-            "samples": self.samples.tolist(),
-            "predicted": {name: plain(values) for name, values in self.predicted.items()},
-            "retrained": {name: plain(values) for name, values in self.retrained.items()},
             "pearson": {name: asdict(found) for name, found in self.pearson.items()},
-            "spearman": {name: asdict(found) for name, found in self.spearman.items()},
             "times": plain(self.times),
             "distance": plain(self.distance),
             "training": asdict(self.training),

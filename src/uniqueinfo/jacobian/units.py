@@ -14,10 +14,11 @@ class InUnits(nn.Module):
     """A network with the Jacobian J diag(s).
 
     An optimizer that multiplies gradients by P = s² trains the network as plain descent trains this one. Parameters
-    that are not named are not differentiated.
+    that are not named keep their gradients.
 
     >>> import torch
     >>> from uniqueinfo.jacobian import RowEngine
+    >>> from uniqueinfo.jacobian.units import InUnits
     >>> twice = InUnits(nn.Linear(1, 1, bias=False), {"weight": torch.tensor([[2.0]])})
     >>> rows, _ = RowEngine(twice, torch.ones(2, 1))(torch.ones(1, 1))
     >>> rows
@@ -30,11 +31,9 @@ class InUnits(nn.Module):
         self.network = network
         self._places: dict[str, str] = {}
         for number, (name, parameter) in enumerate(network.named_parameters()):
-            if name not in scales:
-                parameter.requires_grad_(False)
-                continue
-            self._places[f"network.{name}"] = f"scale_{number}"  # a buffer, so that a fingerprint sees it
-            self.register_buffer(f"scale_{number}", scales[name].detach().to(parameter))
+            if name in scales:
+                self._places[f"network.{name}"] = f"scale_{number}"  # a buffer, so that a fingerprint sees it
+                self.register_buffer(f"scale_{number}", scales[name].detach().to(parameter))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """As the network's."""

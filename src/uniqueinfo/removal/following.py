@@ -16,13 +16,14 @@ one more push, and a second pass with it follows the real difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from uniqueinfo.removal.blocks import Block, Everyone, Some, staying, together
 from uniqueinfo.removal.course import Course, Point, Stepped, Stretch, follow
 from uniqueinfo.removal.solve import quadratic
 from uniqueinfo.removal.weighted import WeightedRows
@@ -33,65 +34,6 @@ from uniqueinfo.types import Indices
 _STILL = 1e-9  # of the size of a change: far below the error that the stretches leave
 _UNSETTLED = 1e-2  # a pass that still changes more: others' curvature bends too far to be a correction
 _AFFORDABLE = 1e12  # operations for training a chunk's worst removals again
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Samples that leave together, for a chunk of removals of one size."""
-
-    members: Indices
-    """(removals, size)."""
-    rows: WeightedRows
-    """Of all members, one removal after the other."""
-    initial: Tensor
-    """Outputs before training, (removals · size, k)."""
-    targets: Tensor
-    along: Tensor | None = None
-    """Outputs at the checkpoints of a training that happened, (points, removals · size, k)."""
-
-    @property
-    def removals(self) -> int:
-        """How many there are."""
-        return len(self.members)
-
-    @property
-    def size(self) -> int:
-        """Samples that leave with each."""
-        return int(self.members.shape[1])
-
-
-@dataclass(frozen=True, eq=False)
-class Some:
-    """Training samples that stay or leave, read from wherever they lie."""
-
-    numbers: slice
-    rows: WeightedRows
-    initial: Tensor
-    """Outputs before training, (samples, k)."""
-    targets: Tensor
-    along: Tensor | None = None
-    """Outputs at the checkpoints of a training that happened, (points, samples, k)."""
-
-    def gradient(self, loss: Loss, point: Point) -> Tensor:
-        """Σ Jᵀg at a point, (size,)."""
-        return self.rows.pushed(loss.gradient(outputs_at(self, point), self.targets)[None])[0]
-
-    def curvature(self, loss: Loss, points: Sequence[Point]) -> Tensor:
-        """Σ JᵀAJ with the mean of the A at some points, (size, size)."""
-        found = [loss.curvature(outputs_at(self, point), self.targets) for point in points]
-        return self.rows.curved(torch.stack(found).mean(dim=0))
-
-
-def outputs_at(samples: Block | Some, point: Point) -> Tensor:
-    """Outputs of samples at a point of the course, (samples, k)."""
-    if isinstance(point, int):
-        assert samples.along is not None
-        return samples.along[point]
-    return samples.initial + samples.rows.moved(point.to(samples.initial.device)[None])[0]
-
-
-Everyone = Callable[[], Iterator[Some]]
-"""Goes through all training samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +88,15 @@ class Following:
         """δ at the end of a stretch."""
         remaining = self.course.samples - block.size or self.course.samples
         steps = propagation(stretch.filter(remaining), stretch.largest)
-        rotated = block.rows.rotated(stretch.basis).reshape(block.removals, -1, len(stretch.values))
-        ends = [outputs_at(block, point) for point in (stretch.start, stretch.end)]
-        curvature = (self.loss.curvature(ends[0], block.targets) + self.loss.curvature(ends[1], block.targets)) / 2
+        rotated = block.some.rows.rotated(stretch.basis).reshape(block.removals, -1, len(stretch.values))
+        ends = [block.some.outputs(point) for point in (stretch.start, stretch.end)]
+        curvature = (
+            self.loss.curvature(ends[0], block.some.targets) + self.loss.curvature(ends[1], block.some.targets)
+        ) / 2
         pushes = [
-            torch.einsum("bkd,bk->bd", rotated, self.loss.gradient(outputs, block.targets).reshape(block.removals, -1))
+            torch.einsum(
+                "bkd,bk->bd", rotated, self.loss.gradient(outputs, block.some.targets).reshape(block.removals, -1)
+            )
             for outputs in ends
         ]
         shared = stretch.pushes @ stretch.basis * self._share(block)
@@ -171,22 +117,17 @@ class Following:
         total = along.new_zeros(len(stretches), 2, *along.shape[1:])
         for some in self.everyone():
             others = staying(block.members, some.numbers, along)
-            outputs = [outputs_at(some, point) for point in self.course.points]
+            outputs = [some.outputs(point) for point in self.course.points]
             curved = [self.loss.curvature(each, some.targets) for each in outputs]
             for at, (here, delta) in enumerate(zip(outputs, along, strict=True)):
                 moved = some.rows.moved(delta)
-                less = self.loss.gradient(here, some.targets) - self._gradients(here - moved, some.targets)
+                less = self.loss.gradient(here, some.targets) - some.gradients(self.loss, here - moved)
                 for number, end in ((at - 1, 1), (at, 0)):
                     if 0 <= number < len(stretches):
                         mean = (curved[number] + curved[number + 1]) / 2
                         rest = less - torch.einsum("nkl,bnl->bnk", mean, moved)
                         total[number, end] += some.rows.pushed(rest * others)
         return total
-
-    def _gradients(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """g of many outputs (removals, samples, k)."""
-        flat = self.loss.gradient(outputs.flatten(0, 1), targets.repeat(len(outputs), 1))
-        return flat.reshape(outputs.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +157,7 @@ class _Rest:
         for some in self.everyone():
             kept = staying(self.left[None], some.numbers, some.initial)[0, :, 0] > 0
             rows = WeightedRows(some.rows.rows[kept], some.rows.columns)
-            yield Some(some.numbers, rows, some.initial[kept], some.targets[kept])
+            yield Some(some.numbers[kept.cpu().numpy()], rows, some.initial[kept], some.targets[kept])
 
 
 def _removed(stretch: Stretch, steps: Propagation, rows: Tensor, curvature: Tensor, vectors: Tensor) -> Tensor:
@@ -244,20 +185,3 @@ def _removed(stretch: Stretch, steps: Propagation, rows: Tensor, curvature: Tens
     spectral = coefficients.real @ resolvent.real.T - coefficients.imag @ resolvent.imag.T
     found: Tensor = kept + (spectral * rows).sum(dim=1)
     return found
-
-
-def together(curvature: Tensor, block: Block) -> Tensor:
-    """A of all samples of a removal as one matrix, (removals, size · k, size · k)."""
-    if block.size == 1:
-        return curvature
-    each = curvature.reshape(block.removals, block.size, *curvature.shape[1:])
-    found = each.new_zeros(block.removals, block.size, each.shape[2], block.size, each.shape[2])
-    for one in range(block.size):
-        found[:, one, :, one] = each[:, one]
-    return found.reshape(block.removals, block.size * each.shape[2], -1)
-
-
-def staying(members: Indices, numbers: slice, like: Tensor) -> Tensor:
-    """1 for those of these samples that stay in each removal, 0 for those that leave, (removals, samples, 1)."""
-    each = np.arange(numbers.start, numbers.stop)
-    return torch.from_numpy(~(members[:, :, None] == each).any(axis=1)).to(like)[..., None]

@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from uniqueinfo.removal.blocks import Block, Everyone
 from uniqueinfo.removal.course import Course, Stepped, Summed, follow, recorded
-from uniqueinfo.removal.following import Block, Everyone, Following, outputs_at
+from uniqueinfo.removal.following import Following
 from uniqueinfo.removal.settling import Optimum, Settling, settle
 from uniqueinfo.removal.stepping import Stepping, Steps
-from uniqueinfo.training import Auto, Converged, GradientDescent, GradientFlow, Recorded, Training
+from uniqueinfo.training import Auto, Converged, GradientFlow, Recorded, Training
 from uniqueinfo.training.loss_names import LossFunction
 from uniqueinfo.training.losses import Loss
 from uniqueinfo.types import Floats, Indices
@@ -91,13 +92,13 @@ def learn(summed: Summed, training: Training, some: Block, everyone: Everyone, o
         whole, half = (Following(each, loss)(some) for each in (course, coarse))
         passes = min(_RECORDED, _passes(summed, outputs, stretches=len(course.stretches)))
         return Learnt(course, loss, passes, error=_difference(half, whole) / 3)
-    stepped = as_stepped(training)
-    course = follow(summed, stepped, _FIRST)
+    assert isinstance(training, Stepped)
+    course = follow(summed, training, _FIRST)
     passes = _passes(summed, outputs, stretches=2 * _FIRST)
     before = Following(course, loss, everyone, 1)(some)
     error = float("inf")
     while error > _ENOUGH and len(course.stretches) < _MOST:
-        finer = follow(summed, stepped, 2 * len(course.stretches))
+        finer = follow(summed, training, 2 * len(course.stretches))
         found = Following(finer, loss, everyone, 1)(some)
         error = _difference(before, found) / 3  # the error falls with the square of the stretches
         if len(finer.stretches) <= len(course.stretches):  # every step is a stretch: nothing is left to refine
@@ -128,7 +129,7 @@ class LossCurve:
         return {"lr": self.lr, "steps": self.times.tolist(), "loo_loss": self.error.tolist()}
 
 
-def stopping_curve(summed: Summed, training: Auto, some: Block) -> LossCurve:
+def stopping_curve(summed: Summed, training: Auto, block: Block) -> LossCurve:
     """How well samples that leave alone are predicted without them, at the ends of many stretches of a long flow."""
     loss = training.criterion
     start = summed.gradient(torch.zeros(summed.size, dtype=torch.float64))
@@ -137,20 +138,12 @@ def stopping_curve(summed: Summed, training: Auto, some: Block) -> LossCurve:
     course = follow(summed, GradientFlow(lr, _LONGEST, loss=training.loss), _TIMES)
     along = Following(course, loss)
     error, times, time = [], [], 0.0
-    for stretch, delta in zip(course.stretches, along.along(some)[1:], strict=True):
+    for stretch, delta in zip(course.stretches, along.along(block)[1:], strict=True):
         time += stretch.training.length
-        outputs = outputs_at(some, stretch.end) - some.rows.each_moved(delta)
+        outputs = block.some.outputs(stretch.end) - block.some.rows.each_moved(delta)
         times.append(time)
-        error.append(float(loss.value(outputs, some.targets).mean()))
+        error.append(float(loss.value(outputs, block.some.targets).mean()))
     return LossCurve(lr, np.array(times), np.array(error), training.loss)
-
-
-def as_stepped(training: Training) -> Stepped:
-    """Momentum is followed as flow of the same total length."""
-    if isinstance(training, GradientDescent):
-        return training.flow() if training.momentum else training
-    assert isinstance(training, Stepped)
-    return training
 
 
 def looked_at(samples: int, most: int = _LOOKED_AT) -> Indices:

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from uniqueinfo.errors import FitError
+from uniqueinfo.removal.blocks import Block, Everyone, staying, together
 from uniqueinfo.removal.course import Summed
-from uniqueinfo.removal.following import Block, Everyone, staying, together
 from uniqueinfo.spectrum.eigensystem import eigh
 from uniqueinfo.training import Converged
 from uniqueinfo.training.losses import Loss
@@ -92,10 +92,10 @@ class Settling:
         found = self.optimum
         remaining = found.samples - block.size
         decay = found.training.filter(remaining or found.samples).decay
-        outputs = block.initial + block.rows.moved(found.end[None])[0]
-        rows = block.rows.rotated(found.basis).reshape(block.removals, -1, len(found.values))
-        slope = self.loss.gradient(outputs, block.targets).reshape(block.removals, -1)
-        curvature = together(self.loss.curvature(outputs, block.targets), block)
+        outputs = block.some.outputs(found.end)
+        rows = block.some.rows.rotated(found.basis).reshape(block.removals, -1, len(found.values))
+        slope = self.loss.gradient(outputs, block.some.targets).reshape(block.removals, -1)
+        curvature = together(self.loss.curvature(outputs, block.some.targets), block)
         pull = (found.push + decay * found.end) @ found.basis - torch.einsum("bkd,bk->bd", rows, slope)
         solve = partial(self._solved, rows, curvature, decay)
         delta = solve(pull)
@@ -176,9 +176,7 @@ class _Newton:
         total = self.decay * along
         for some in self.everyone():
             outputs = some.initial + some.rows.moved(weights)
-            moved = some.rows.moved(along).flatten(0, 1)
-            curvature = self.loss.curvature(outputs.flatten(0, 1), some.targets.repeat(len(weights), 1))
-            bent = (curvature @ moved[..., None])[..., 0].reshape(outputs.shape)
+            bent = some.bent(self.loss, outputs, some.rows.moved(along))
             total = total + some.rows.pushed(bent * staying(self.block.members, some.numbers, total))
         return total @ basis
 
@@ -188,9 +186,8 @@ class _Newton:
         total = self.decay * weights
         for some in self.everyone():
             outputs = some.initial + some.rows.moved(weights)
-            slopes = self.loss.gradient(outputs.flatten(0, 1), some.targets.repeat(len(weights), 1))
             others = staying(self.block.members, some.numbers, total)
-            total = total + some.rows.pushed(slopes.reshape(outputs.shape) * others)
+            total = total + some.rows.pushed(some.gradients(self.loss, outputs) * others)
         return total @ self.optimum.basis
 
     def _weights(self, delta: Tensor) -> Tensor:

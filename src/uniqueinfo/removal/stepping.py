@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from uniqueinfo.removal.blocks import Block, Everyone, Some, staying, together
 from uniqueinfo.removal.course import Summed
-from uniqueinfo.removal.following import Block, Everyone, Some, outputs_at, staying, together
 from uniqueinfo.training import Recorded
 from uniqueinfo.training.losses import Loss
 
@@ -90,7 +90,7 @@ class Stepping:
         remaining = steps.samples - block.size or steps.samples
         scale = 1 / remaining if training.reduction == "mean" else 1.0
         share = block.size / steps.samples if training.reduction == "mean" else 0.0
-        pushes = [self._pushed(block, outputs_at(block, point)) for point in steps.points]
+        pushes = [self._pushed(block, block.some.outputs(point)) for point in steps.points]
         resist = self._first_order(block) if self.everyone is None else self._by_all(block, list(self.everyone()))
         delta = steps.pushes.new_zeros(block.removals, steps.pushes.shape[1])
         velocity = torch.zeros_like(delta)
@@ -107,12 +107,12 @@ class Stepping:
     def _first_order(self, block: Block) -> Resistance:
         """H₋ δ, the curvature between that of the two checkpoints."""
         steps = self.steps
-        own = [self._curvature(block, outputs_at(block, point)) for point in steps.points]
+        own = [self._curvature(block, block.some.outputs(point)) for point in steps.points]
 
         def found(number: int, late: float, delta: Tensor) -> Tensor:
             whole = torch.lerp(steps.curvatures[number], steps.curvatures[number + 1], late)
             bent = torch.lerp(own[number], own[number + 1], late)
-            moved = block.rows.each_moved(delta.repeat_interleave(block.size, dim=0)).reshape(block.removals, -1)
+            moved = block.some.rows.each_moved(delta.repeat_interleave(block.size, dim=0)).reshape(block.removals, -1)
             return delta @ whole - self._together(block, (bent @ moved[..., None])[..., 0])
 
         return found
@@ -125,23 +125,20 @@ class Stepping:
         def found(number: int, late: float, delta: Tensor) -> Tensor:
             total = torch.zeros_like(delta)
             for some, staying_ in zip(everyone, others, strict=True):
-                ends = (outputs_at(some, points[number]), outputs_at(some, points[number + 1]))
-                outputs = torch.lerp(*ends, late)
-                moved = some.rows.moved(delta)
-                after = (outputs - moved).flatten(0, 1)
-                slopes = self.loss.gradient(after, some.targets.repeat(len(delta), 1)).reshape(moved.shape)
-                total += some.rows.pushed((self.loss.gradient(outputs, some.targets) - slopes) * staying_)
+                outputs = torch.lerp(some.outputs(points[number]), some.outputs(points[number + 1]), late)
+                after = some.gradients(self.loss, outputs - some.rows.moved(delta))
+                total += some.rows.pushed((self.loss.gradient(outputs, some.targets) - after) * staying_)
             return total
 
         return found
 
     def _pushed(self, block: Block, outputs: Tensor) -> Tensor:
         """Σ Jᵀg over the samples of each removal, (removals, size)."""
-        return self._together(block, self.loss.gradient(outputs, block.targets))
+        return self._together(block, self.loss.gradient(outputs, block.some.targets))
 
     def _curvature(self, block: Block, outputs: Tensor) -> Tensor:
-        return together(self.loss.curvature(outputs, block.targets), block)
+        return together(self.loss.curvature(outputs, block.some.targets), block)
 
     def _together(self, block: Block, slopes: Tensor) -> Tensor:
-        each = block.rows.each_pushed(slopes.reshape(block.removals * block.size, -1))
+        each = block.some.rows.each_pushed(slopes.reshape(block.removals * block.size, -1))
         return each.reshape(block.removals, block.size, -1).sum(dim=1)

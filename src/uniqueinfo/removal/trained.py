@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from uniqueinfo.errors import FitError
+from uniqueinfo.removal.blocks import Block, Everyone, Some
 from uniqueinfo.removal.course import Point
-from uniqueinfo.removal.following import Block, Everyone, Some
 from uniqueinfo.removal.learning import Learnt, learn, looked_at
 from uniqueinfo.removal.space import Space
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -20,7 +21,7 @@ from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows, slices
 from uniqueinfo.training import Filter, GradientDescent, Training
 from uniqueinfo.training.rational import fit
-from uniqueinfo.types import Index, Indices
+from uniqueinfo.types import Indices
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,10 +73,7 @@ class TrainedSystem:
 
     def block(self, members: Indices) -> Block:
         """Samples that leave together, (removals, size)."""
-        flat = members.reshape(-1)
-        initial = self.initial[flat].flatten(1)
-        targets = initial + self.residual[flat].flatten(1)
-        return Block(members + self.first, self.space.rows(flat), initial, targets, self._along(flat))
+        return Block(members + self.first, self.some(members.reshape(-1)))
 
     @property
     def everyone(self) -> Everyone:
@@ -84,16 +82,14 @@ class TrainedSystem:
 
     def _all(self) -> Iterator[Some]:
         for part in slices(self.samples, 8 * self.space.size * self.residual.shape[1]):
-            yield self.some(part)
+            yield self.some(np.arange(part.start, part.stop))
 
-    def some(self, part: slice) -> Some:
-        """Some of the training samples."""
-        initial = self.initial[part].flatten(1)
-        targets = initial + self.residual[part].flatten(1)
-        return Some(part, self.space.rows(part), initial, targets, self._along(part))
-
-    def _along(self, index: Index) -> Tensor | None:
-        return None if self.along is None else self.along[:, index].flatten(2)
+    def some(self, numbers: Indices) -> Some:
+        """Some of the samples looked at."""
+        initial = self.initial[numbers].flatten(1)
+        targets = initial + self.residual[numbers].flatten(1)
+        along = None if self.along is None else self.along[:, numbers].flatten(2)
+        return Some(numbers + self.first, self.space.rows(numbers), initial, targets, along)
 
     def probe(self, rows: Any) -> Probe:
         """Other samples to look at, by their rows (m, per_sample, width)."""
@@ -138,21 +134,25 @@ def trainable(system: Eigensystem, training: Training, samples: int) -> Training
     """The training as it can be followed.
 
     A rate at which squared error diverges, and what a sketch cannot tell, are refused; other losses are watched as they
-    go. Momentum that still swings at its end is no function of few poles: flow of the same length takes its place.
+    go. Flow of the same length takes the place of momentum that still swings at its end, which is no function of few
+    poles, and of all momentum under other losses; that is said.
     """
-    if not training.in_closed_form:
+    if training.in_closed_form:
+        training.check_stable(system.largest, samples)
+        system.check_reached(training.filter(samples))
+    if not isinstance(training, GradientDescent) or not training.momentum or _carried(system, training, samples):
         return training
-    training.check_stable(system.largest, samples)
-    system.check_reached(training.filter(samples))
-    if isinstance(training, GradientDescent) and training.momentum:
-        try:
-            fit(training.filter(samples), system.largest)
-        except FitError:
-            flow = training.flow()
-            warnings.warn(
-                f"{training.words()} still swings when it stops, so it is followed as {flow.words()}: as long, and "
-                "without the swinging.",
-                stacklevel=3,
-            )
-            return flow
-    return training
+    flow = training.flow()
+    warnings.warn(f"{training.words()} is followed as {flow.words()}: as long, without its swinging.", stacklevel=3)
+    return flow
+
+
+def _carried(system: Eigensystem, training: GradientDescent, samples: int) -> bool:
+    """Whether descent with momentum can be written over poles."""
+    if not training.in_closed_form:
+        return False
+    try:
+        fit(training.filter(samples), system.largest)
+    except FitError:
+        return False
+    return True

@@ -35,7 +35,7 @@ from uniqueinfo.scoring.held_out import held_out_scores, why_not_added
 from uniqueinfo.scoring.identity import identity_of, mark_of
 from uniqueinfo.scoring.learning import Learning, check_targets
 from uniqueinfo.scoring.origins import origin_of, reopened
-from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of
+from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_of, run_of
 from uniqueinfo.scoring.pieces import Name, Piece, Sources, shown, sizes
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.stopping import curve_over
@@ -153,7 +153,7 @@ class _Driver:
     def solver(self, *, written: bool) -> Solver:
         """All that the scores of a partition need."""
         problem, system = self.problem, self.system
-        run = self._run()
+        run = run_of(system, self._one_sample(), self.samples, self.training, known=self.learnt)
         probe = self._probe
         target = self._target(run, probe)
         return Solver(
@@ -317,17 +317,6 @@ class _Driver:
             return {}
         why = why_not_added(self.system, self.training, self.samples)
         return {"held_out": {"added": why is None, "why": why}}
-
-    def _run(self) -> TrainedSystem:
-        one = self._one_sample()
-        return TrainedSystem(
-            system=self.system,
-            residual=one.residual,
-            initial=one.initial,
-            samples=self.samples,
-            training=self.training,
-            known=self.learnt,
-        )
 
     def _one_sample(self) -> Chunk:
         """Enough for what looks at shapes alone."""

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from uniqueinfo.linearization.source import Chunk
+from uniqueinfo.removal.blocks import Block, Everyone, Some
 from uniqueinfo.removal.course import Point
-from uniqueinfo.removal.following import Block, Everyone, Some
 from uniqueinfo.removal.learning import MOST_LOOKED_AT, Learnt, LossCurve, learn, looked_at, stopping_curve
 from uniqueinfo.removal.space import Space
 from uniqueinfo.removal.weighted import WeightedRows
@@ -50,7 +51,7 @@ class Looked:
     def some(self, sources: Sources, index: Index) -> Some:
         """Some training samples."""
         chunk = sources.train.read(index, rows=self.system is None)
-        initial, numbers = chunk.initial.flatten(1), index if isinstance(index, slice) else slice(0, 0)
+        initial, numbers = chunk.initial.flatten(1), np.arange(sources.train.samples)[index]
         along = None if chunk.along is None else chunk.along.flatten(2)
         return Some(numbers, self._rows(chunk, index), initial, initial + chunk.residual.flatten(1), along)
 
@@ -131,8 +132,7 @@ class Learning:
         return SessionSums(self.session, space, self._looked, loss, train.samples, self.partition)
 
     def _block(self, members: Indices) -> Block:
-        some = self._looked.some(self.sources, members[:, 0])
-        return Block(members, some.rows, some.initial, some.targets, some.along)
+        return Block(members, self._looked.some(self.sources, members[:, 0]))
 
 
 def check_targets(sources: Sources, training: Training, partition: int) -> None:

@@ -99,12 +99,12 @@ class Network:
 
     def differentiated(self, training: Training) -> nn.Module:
         """The network whose gradients are taken."""
+        if self.outputs is not None and not training.in_closed_form:
+            raise InputError("outputs: mixed outputs go with squared error alone; leave outputs out, or the loss")
         if not isinstance(training, Recorded):
             return both_ends(self.model, self.trained)
-        if self.trained is not None or self.outputs is not None:
-            raise InputError(
-                "a recording has the trained network, and needs every output: leave trained and outputs out"
-            )
+        if self.trained is not None:
+            raise InputError("trained: a recording has the trained network; leave it out")
         return recorded_network(self.model, training)
 
 

@@ -67,17 +67,8 @@ class Solver:
         chunk = sources.train.read(piece.index, rows=isinstance(self.system, FromRows))
         rows = None if chunk.rows is None else Rows(chunk.rows, chunk.rows.device)
         system = self.system.over(piece.index, rows)
-        run = TrainedSystem(
-            system=system,
-            residual=chunk.residual,
-            initial=chunk.initial,
-            samples=self.samples,
-            training=self.training,
-            known=self.learnt,
-            along=chunk.along,
-            others=everyone_of(sources, Looked.by(self.system), self.partition),
-            first=piece.first,
-        )
+        others = everyone_of(sources, Looked.by(self.system), self.partition)
+        run = run_of(system, chunk, self.samples, self.training, known=self.learnt, others=others, first=piece.first)
         removals = Removals(run, Groups.each(len(piece)), of=self.samples)
         probe = self._felt(sources, system, chunk)
         judged = None
@@ -92,7 +83,7 @@ class Solver:
             weight=found.weight * self.factor,
             functional=_times(self.factor, found.functional),
             value=_times(self.factor, found.value),
-            kl=_times(self.factor, found.kl),
+            kl=found.kl,
             smoothed=None if found.smoothed is None else found.smoothed.information,
             loo_outputs=alone,
             loo_losses=self._losses(alone, chunk),
@@ -116,14 +107,7 @@ class Solver:
 
     def fit_error(self, one: Chunk) -> float:
         """Of the rational fit of the filter without a sample; `one` is any sample."""
-        run = TrainedSystem(
-            system=self.system,
-            residual=one.residual,
-            initial=one.initial,
-            samples=self.samples,
-            training=self.training,
-            known=self.learnt,
-        )
+        run = run_of(self.system, one, self.samples, self.training, known=self.learnt)
         return Removals(run, Groups.each(1), of=self.samples).fit_error
 
     def _felt(self, sources: Sources, system: Eigensystem, chunk: Chunk) -> Probe | None:
@@ -141,6 +125,19 @@ class Solver:
             return None
         errors = self.uncertainty.errors(found, system.outside)
         return {name: error if name == "loo_outputs" else error * self.factor for name, error in errors.items()}
+
+
+def run_of(system: Eigensystem, chunk: Chunk, samples: int, training: Training, **known: Any) -> TrainedSystem:
+    """All samples trained together, looked at from some that were read."""
+    return TrainedSystem(
+        system=system,
+        residual=chunk.residual,
+        initial=chunk.initial,
+        along=chunk.along,
+        samples=samples,
+        training=training,
+        **known,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,19 +181,8 @@ def joined(parts: Sequence[HeldScores], settings: Mapping[str, Any]) -> HeldScor
     columns = [part.columns for part in parts if part.columns is not None]
     effects = [part.effects for part in parts if part.effects is not None]
     errors = [part.errors for part in parts if part.errors is not None]
-    names = (
-        "weight",
-        "functional",
-        "value",
-        "kl",
-        "smoothed",
-        "loo_losses",
-        "loo_outputs",
-        "outputs",
-        "targets",
-        "labels",
-        "ids",
-    )
+    measures = ("weight", "functional", "value", "kl", "smoothed", "loo_losses")
+    names = (*measures, "loo_outputs", "outputs", "targets", "labels", "ids")
     return HeldScores(
         **{name: one(name) for name in names},
         columns=pd.concat(columns, ignore_index=True) if columns else None,

@@ -43,6 +43,8 @@ def recorded_network(model: nn.Module, training: Recorded) -> nn.Module:
 
 def _at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
     copy = deepcopy(model)
+    for name, parameter in copy.named_parameters():  # only what was trained is linearized
+        parameter.requires_grad_(name in training.trained and parameter.requires_grad)
     try:
         copy.load_state_dict(training.state(number))
     except RuntimeError as error:

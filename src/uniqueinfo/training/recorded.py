@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 KIND = "the recording of a training"
+_BETA = 0.999  # of Adam's second moments, as PyTorch has it
 _INSTANT = 1e-12  # of the whole: what a stretch in which all rates were 0 is taken for
 FAMILIES = {"SGD": "sgd", "Adam": "adam", "AdamW": "adam", "NAdam": "adam", "RAdam": "adam"}
 """Optimizers that can be followed: by plain gradients, or by gradients over the root of their second moments."""
@@ -88,6 +89,11 @@ class Recorded(Training):
             count = later["step"] - before["step"]
             found.append((count, (later["time"][0] - before["time"][0]) * (1 - self.momentum) / count))
         return found
+
+    @property
+    def trained(self) -> frozenset[str]:
+        """The parameters that the optimizer had."""
+        return frozenset(self._about["groups"])
 
     def state(self, number: int) -> dict[str, Tensor]:
         """Parameters and buffers of the network at a checkpoint."""
@@ -183,21 +189,28 @@ class Recorded(Training):
             raise InputError(
                 f"lr: expected one rate, or one for each of the {len(steps) - 1} stretches, got {len(rates)}"
             )
-        family = "adam" if optimizer.lower().startswith("adam") else "sgd"
-        trained = [name for name, value in checkpoints[0].items() if bool((value != checkpoints[-1][name]).any())]
+        if optimizer.lower() not in ("sgd", "adam", "adamw"):
+            raise InputError(f'optimizer: expected "sgd", "adam" or "adamw", got {optimizer!r}; name the closest')
+        family = "sgd" if optimizer.lower() == "sgd" else "adam"
+        moments = optimizer_states[-1] if optimizer_states else {}
+        if family == "adam" and not moments:
+            raise InputError(
+                "optimizer_states: Adam divides by its second moments (exp_avg_sq); hand over the last ones"
+            )
+        changed = [name for name, value in checkpoints[0].items() if bool((value != checkpoints[-1][name]).any())]
+        trained = list(moments) or changed
         identity = {
             "optimizer": optimizer,
             "family": family,
             "loss": loss,
             "weight_decay": weight_decay,
             "momentum": momentum if family == "sgd" else 0.0,
-            "beta": 0.0,
+            "beta": _BETA,
             "eps": 1e-8,
             "groups": dict.fromkeys(trained, 0),
         }
         store = OwnedFolder.open(Path(folder), KIND, identity)
         points, time = [], 0.0
-        moments = optimizer_states[-1] if optimizer_states else {}
         for number, (state, step) in enumerate(zip(checkpoints, steps, strict=True)):
             if number:
                 factor = 1.0 if family == "adam" else 1 / (1 - momentum)

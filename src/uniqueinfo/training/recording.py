@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -144,17 +145,34 @@ def _identity(model: nn.Module, optimizer: Optimizer, names: dict[str, int], los
             "their checkpoints to Recorded.from_checkpoints with the rates that come closest"
         )
     first = optimizer.param_groups[0]
-    decays = {float(group.get("weight_decay", 0.0)) for group in optimizer.param_groups}
     return {
         "optimizer": kind,
         "family": FAMILIES[kind],
         "loss": loss,
-        "weight_decay": max(decays) if kind in ("SGD", "AdamW") else 0.0,
+        "weight_decay": _decay(kind, optimizer.param_groups),
         "momentum": float(first.get("momentum", 0.0)) if FAMILIES[kind] == "sgd" else 0.0,
         "beta": float(first.get("betas", (0.0, 0.0))[1]),
         "eps": float(first.get("eps", 0.0)),
         "groups": names,
     }
+
+
+def _decay(kind: str, groups: list[dict[str, Any]]) -> float:
+    """One for all parameters: that of most of them; said where it is not that of all."""
+    counted: dict[float, int] = {}
+    for group in groups:
+        decay = float(group.get("weight_decay", 0.0))
+        counted[decay] = counted.get(decay, 0) + sum(parameter.numel() for parameter in group["params"])
+    found = max(counted, key=counted.__getitem__)
+    if kind not in ("SGD", "AdamW") and set(counted) != {0.0}:
+        warnings.warn(f"{kind} adds its weight decay to the gradients, which is left out of account here", stacklevel=4)
+        return 0.0
+    if len(counted) > 1:
+        told = ", ".join(f"{decay:g}" for decay in sorted(counted))
+        warnings.warn(
+            f"groups have weight decays {told}; that of most parameters, {found:g}, is followed", stacklevel=4
+        )
+    return found
 
 
 def _names(model: nn.Module, optimizer: Optimizer) -> dict[str, int]:
