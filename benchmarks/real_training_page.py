@@ -83,7 +83,7 @@ two orders of the batches agree with each other: as much as a score can that doe
 recording knows something of it, by the outputs at the checkpoints.
 
 Where it falls short: Adam divides by second moments that change on the way and with the sample; one set of them, that
-of the end, stands for all. Networks that learn their features from scratch are followed less closely still; ask
+of the end, stands for all. Networks that learn their features from scratch were not measured here; ask
 `ui.validate(scores, val=…, train_function=…)` about yours. Settings were fixed before any result, but for one thing:
 SGD is followed by its own steps only since its first figures had been seen (.79 and .72 on the CNN, by flow).
 
