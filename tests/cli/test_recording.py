@@ -85,6 +85,12 @@ def test_a_recording_and_a_rate_are_too_much(uniqueinfo: Caller, place: Path) ->
     assert not (place / "run").exists()
 
 
+def test_a_recording_needs_its_network(uniqueinfo: Caller, place: Path) -> None:
+    answer = uniqueinfo("score", place / "train.npz", "--out", place / "run", "--recording", place / "recording")
+    assert answer.code == 2
+    assert "or --model beside --recording" in answer.err
+
+
 def test_a_folder_that_is_no_recording_is_named(uniqueinfo: Caller, place: Path) -> None:
     answer = uniqueinfo("score", place / "train.npz", "--out", place / "run", "--recording", place)
     assert answer.code == 2

@@ -174,7 +174,7 @@ class TrainingOptions:
     ] = None
     loss: Annotated[
         LossName | None,
-        typer.Option(help="What training makes small; classifiers are mostly trained with cross-entropy. Else mse."),
+        typer.Option(help="What training makes small, mse if not given; classifiers mostly take cross-entropy."),
     ] = None
     recording: Annotated[
         Path | None,

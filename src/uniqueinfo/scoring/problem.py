@@ -16,7 +16,7 @@ from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.spectrum.choice import Choice
 from uniqueinfo.spectrum.eigensystem import Eigensystem
-from uniqueinfo.training import Training
+from uniqueinfo.training import Recorded, Training
 from uniqueinfo.types import Indices, Labels
 
 
@@ -71,6 +71,10 @@ class Problem:
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is computed or written."""
+        if isinstance(self.training, Recorded) and "recording" not in self.settings:
+            raise InputError(
+                "training: a recording is followed with its network: ui.score(model, …), or --model beside --recording"
+            )
         if self.choice.form == "sketch" and not self.training.in_closed_form:
             raise InputError("sketch: follows squared error alone; leave it out, or train with loss='mse'")
         if not isinstance(self.smoothing, Smoothing | None):
