@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from uniqueinfo.training import GradientDescent as GradientDescent
     from uniqueinfo.training import GradientFlow as GradientFlow
     from uniqueinfo.training import Recorded as Recorded
+    from uniqueinfo.training.huggingface import RecordingCallback as RecordingCallback
+    from uniqueinfo.training.lightning import LightningRecording as LightningRecording
     from uniqueinfo.training.recording import Recording as Recording
 else:
     # Imported when first asked for: torch takes seconds, and `uniqueinfo --help` should not.

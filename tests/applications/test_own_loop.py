@@ -87,9 +87,13 @@ def test_a_function_that_returns_no_network_is_named(
 
 
 def test_a_training_that_is_not_repeated_here_points_to_the_own_loop(
-    data: tuple[Tensor, Tensor, Tensor, Tensor],
+    data: tuple[Tensor, Tensor, Tensor, Tensor], tmp_path: Path
 ) -> None:
     X, y, X_val, y_val = data
-    training = ui.GradientDescent(0.1, 20, loss="cross-entropy")
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with ui.Recording(tmp_path / "r", model, optimizer) as recording:
+        optimizer.step()
+        recording.step()
     with pytest.raises(InputError, match="hand over your own loop"):
-        ui.validate(nn.Linear(4, 2), (X, y), (X_val, y_val), training=training)
+        ui.validate(model, (X, y), (X_val, y_val), training=ui.Recorded(tmp_path / "r"))

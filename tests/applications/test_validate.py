@@ -109,6 +109,58 @@ def test_flow_is_followed() -> None:
     assert found.distance.max() < 0.1
 
 
+def logits() -> nn.Module:
+    """Wide, with a last layer that starts small: it moves little, so that it follows its linearization."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 1024), nn.Tanh(), nn.Linear(1024, 3))
+    with torch.no_grad():
+        list(model.parameters())[2].mul_(0.3)
+    return model
+
+
+def three(n: int, seed: int) -> tuple[Tensor, Tensor]:
+    X, _ = data(n, seed)
+    return X, (X[:, :3] * 2).argmax(dim=1)
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        ui.GradientDescent(0.01, 60, loss="cross-entropy"),
+        ui.GradientFlow(0.01, 60.0, weight_decay=0.01, loss="cross-entropy"),
+    ],
+    ids=["descent", "flow"],
+)
+def test_another_loss_is_trained_again_by(training: Any) -> None:
+    found = validate(logits(), three(30, 0), three(20, 1), training, samples=10, progress=False)
+    assert found.training == training
+    for name in ("weight", "functional", "value"):
+        assert found.pearson[name].value > 0.97
+    assert found.distance.max() < 0.1
+
+
+def test_the_distance_under_cross_entropy_is_between_the_loop_and_the_linearized_outputs() -> None:
+    model, train, val = logits(), three(30, 0), three(20, 1)
+    training = ui.GradientDescent(0.02, 40, loss="cross-entropy")
+    found = validate(model, train, val, training, samples=[0, 1, 2], progress=False)
+    linearization = ui.linearize(model, train, val)
+    for place in (len(found.times) // 2, -1):
+        steps = replace(training, steps=int(found.times[place]))
+        real = trained(model, train[0], torch.eye(3)[train[1]], steps)(val[0]).detach().numpy()
+        linear = linearization.train(steps).outputs(linearization.validation)
+        wanted = np.linalg.norm(real - linear) / np.linalg.norm(linear - model(val[0]).detach().numpy())
+        # the linearized outputs are followed in stretches, to 1e-4 of how far they move; others are float32
+        assert found.distance[place] == pytest.approx(wanted, rel=0.05, abs=1e-3)
+
+
+def test_scores_by_auto_under_cross_entropy_are_validated() -> None:
+    model, train, val = logits(), three(30, 0), three(20, 1)
+    auto = ui.Auto(loss="cross-entropy")
+    scores = ui.score(model, train, val, training=auto)
+    found = validate(model, train, val, auto, scores=scores, samples=[0, 1, 2], progress=False)
+    assert found.training.settings() == scores.settings["training"]
+
+
 def test_the_training_chosen_by_itself_is_the_one_retrained() -> None:
     model, train = wide(), data()
     scores = ui.score(model, train, train)

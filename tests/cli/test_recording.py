@@ -95,3 +95,10 @@ def test_a_folder_that_is_no_recording_is_named(uniqueinfo: Caller, place: Path)
     answer = uniqueinfo("score", place / "train.npz", "--out", place / "run", "--recording", place)
     assert answer.code == 2
     assert "is no folder of the recording of a training" in answer.err
+
+
+def test_what_a_recording_takes_is_said_before(uniqueinfo: Caller, place: Path) -> None:
+    answer = score(uniqueinfo, place, "--dry-run")
+    assert answer.code == 0, answer.err
+    assert "steps: the training is followed in 58 weights" in answer.out
+    assert not (place / "run").exists()

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tests.oracles.any_loss import torch_loss
 from uniqueinfo.training import GradientDescent
 
 
@@ -32,7 +33,7 @@ def trained(
         batch = range(len(inputs)) if batches is None else batches[step]
         left = [i for i in batch if i not in gone]
         optimizer.zero_grad()
-        loss = (network(inputs[left]) - targets[left]).square().sum() / 2
+        loss: Any = torch_loss(str(training.loss))(network(inputs[left]), targets[left]).sum()
         loss = loss / len(left) if training.reduction == "mean" else loss * len(inputs) / len(batch)
         for parameter, begin in zip(network.parameters(), start, strict=True):
             towards = begin if decay_to == "start" else torch.zeros_like(begin)
@@ -67,11 +68,11 @@ def leave_out(
     rest = [trained(model, *train, training, group, **settings) for group in groups]
     (inputs, wanted), m = val, len(val[0])
     outputs, without = full(inputs).detach(), torch.stack([one(inputs).detach() for one in rest])
-    loss = (outputs - wanted).square().sum()
+    loss = torch_loss(str(training.loss))
     return Truth(
         weight=torch.stack([(flat(full) - flat(one)).square().sum() / 2 for one in rest]),
         functional=(without - outputs).square().sum(dim=(1, 2)) / (2 * m),
-        value=((without - wanted).square().sum(dim=(1, 2)) - loss) / (2 * m),
+        value=torch.stack([loss(one, wanted).mean() for one in without]) - loss(outputs, wanted).mean(),
         outputs=outputs,
         outputs_without=without,
         trained={name: p.detach() for name, p in full.named_parameters()},

@@ -11,8 +11,9 @@ import pytest
 
 import uniqueinfo as ui
 from tests.pages.examples import digits, synthetic
-from uniqueinfo.pages import SampleViews, summarize
+from uniqueinfo.pages import SampleViews, summarize, svg
 from uniqueinfo.pages.choosing import MOST_ROWS
+from uniqueinfo.pages.figures import Stopping
 
 
 def test_the_answer_names_the_clearest_suspect(digit_scores: ui.Scores) -> None:
@@ -123,6 +124,25 @@ def test_the_stopping_time_is_the_one_trained_to() -> None:
     assert summary.stopping.chosen == scores.settings["training"]["steps"]
 
 
+def test_the_times_of_a_flow_are_no_whole_numbers() -> None:
+    """The curve under cross-entropy begins before the first step; times are drawn as they are, and rounded to say."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    scores = ui.score_features(X, (X[:, 0] > 0).astype(int), X, training=ui.Auto(loss="cross-entropy"), progress=False)
+    figure = summarize(scores).stopping
+    assert figure is not None
+    assert 0 < figure.steps[0] < 1
+    assert figure.chosen == scores.settings["training"]["time"]
+    assert f"stopped at {figure.chosen:,.0f} steps" in svg.stopping(figure)
+
+
+def test_a_loss_at_rest_is_not_still_falling() -> None:
+    times = np.array([1.0, 10.0, 100.0])
+    assert Stopping(times, np.array([0.9, 0.5, 0.4]), chosen=100.0).at_the_end
+    assert not Stopping(times, np.array([0.9, 0.5, 0.4999]), chosen=100.0).at_the_end
+    assert not Stopping(times, np.array([0.9, 0.4, 0.5]), chosen=10.0).at_the_end
+
+
 def test_many_classes_share_one_colour() -> None:
     assert list(summarize(synthetic(200, 25)).distribution.counts)[-1] == "others"
 
@@ -174,3 +194,13 @@ def test_a_network_at_chance_level_accuses_nobody() -> None:
     rng = np.random.default_rng(0)
     scores = ui.score_features(rng.normal(size=(200, 5)), rng.integers(0, 2, 200))
     assert "has learnt too little to judge labels: leave-one-out accuracy is" in summarize(scores).answer
+
+
+def test_caveats_speak_of_the_loss_and_of_the_recording() -> None:
+    shown = synthetic(30, settings={"training": {"algorithm": "x", "loss": "cross-entropy"}})
+    assert any("trained with cross-entropy" in caveat for caveat in summarize(shown).caveats)
+    about = {"recording": {}, "projection_why": "5 of 9 weights stand for all", "fit_error": 0.1}
+    shown = synthetic(30, settings={**about, "learnt": {"gradients": 5}})
+    told = summarize(shown).caveats
+    assert any("the training that was recorded" in caveat for caveat in told)
+    assert any("changed a removal by about 0.3" in caveat for caveat in told)

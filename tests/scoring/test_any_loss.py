@@ -117,6 +117,8 @@ def test_auto_stops_where_the_leave_one_out_loss_is_least() -> None:
     curve = scores.settings["stopping"]
     assert scores.settings["training"]["loss"] == "cross-entropy"
     assert scores.settings["training"]["time"] == curve["steps"][int(np.argmin(curve["loo_loss"]))]
+    assert scores.settings["training"]["weight_decay"] == curve["decays"][0] == 0
+    assert len(curve["decays"]) == len(curve["least_loss"])
     close(scores.loo_loss.mean(), min(curve["loo_loss"]), rtol=0.15)  # the curve is of first order in the removal
 
 

@@ -73,20 +73,17 @@ def sgd(**options: Any) -> Optimizers:
 
 @pytest.mark.parametrize("options", [{}, {"momentum": 0.5}, {"weight_decay": 0.1}], ids=str)
 def test_a_linear_model_by_sgd_is_followed_exactly(options: dict[str, float], tmp_path: Path) -> None:
-    """To 10 %: of first order in the removal (1/n = 3 %), with steps taken for flow."""
     start = network()
     truth = amounts(sgd(**options), start, tmp_path / "r")
     found = scored(start, tmp_path / "r").functional
-    close(found, truth, rtol=0.2, atol=0.02 * truth.max())
-    assert spearmanr(found, truth)[0] > 0.99
+    close(found, truth, rtol=0.05)  # outputs are known at the checkpoints alone
 
 
-def test_adam_is_followed_closely(tmp_path: Path) -> None:
+def test_a_linear_model_by_adam_is_followed_though_nobody_told_its_batches(tmp_path: Path) -> None:
     start = network()
     truth = amounts(lambda model: torch.optim.AdamW(model.parameters(), lr=0.02), start, tmp_path / "r")
     found = scored(start, tmp_path / "r").functional
-    assert found is not None
-    assert spearmanr(found, truth)[0] > 0.9
+    close(found, truth, rtol=0.1, atol=0.02 * truth.max())
 
 
 def test_a_network_is_followed_more_closely_than_by_scores_that_know_nothing_of_it(tmp_path: Path) -> None:
@@ -117,7 +114,7 @@ def test_groups_leave_a_recorded_training_too(tmp_path: Path) -> None:
     start = network()
     trained(sgd(), deepcopy(start), None, tmp_path / "r")
     found = scored(start, tmp_path / "r").origin.information([[0], [1, 2]])
-    close(found[0], scored(start, tmp_path / "r").information[0], rtol=1e-9)
+    close(found[0], scored(start, tmp_path / "r").information[0], rtol=1e-6)
 
 
 def test_checkpoints_that_are_there_already(tmp_path: Path) -> None:
@@ -152,8 +149,8 @@ def test_only_what_the_optimizer_had_is_linearized(tmp_path: Path) -> None:
 
 def test_an_optimizer_that_is_not_followed_has_no_checkpoints(tmp_path: Path) -> None:
     states = [network().state_dict()] * 2
-    with pytest.raises(InputError, match='expected "sgd", "adam" or "adamw", got \'rmsprop\''):
-        ui.Recorded.from_checkpoints(states, [0, 1], folder=tmp_path / "c", lr=0.1, optimizer="rmsprop")
+    with pytest.raises(InputError, match="lion is not followed; SGD, Adam"):
+        ui.Recorded.from_checkpoints(states, [0, 1], folder=tmp_path / "c", lr=0.1, optimizer="lion")
 
 
 def test_another_network_than_the_recorded_one_is_refused(tmp_path: Path) -> None:

@@ -52,11 +52,12 @@ def test_checkpoints_are_few_and_geometric(tmp_path: Path) -> None:
 
 
 def test_momentum_makes_every_step_longer(tmp_path: Path) -> None:
-    found = recorded(tmp_path / "r", momentum=0.9)
-    assert found.points[-1]["time"] == [pytest.approx(40 * 0.1 / (1 - 0.9))]
+    stretches = recorded(tmp_path / "r", momentum=0.9).stretches
+    assert sum(stretch.time for stretch in stretches) == pytest.approx(40 * 0.1 / (1 - 0.9))
 
 
-def test_the_sum_of_the_rates_of_a_schedule_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("late", [False, True], ids=["before the schedule", "after the schedule"])
+def test_the_rates_of_a_schedule_are_kept_as_they_were_used(tmp_path: Path, late: bool) -> None:
     model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
@@ -67,9 +68,9 @@ def test_the_sum_of_the_rates_of_a_schedule_is_kept(tmp_path: Path) -> None:
         torch.autograd.backward(nn.functional.cross_entropy(model(inputs), labels))
         optimizer.step()
         rates.append(optimizer.param_groups[0]["lr"])
-        recording.step()
-        schedule.step()
-    assert recording.finish().points[-1]["time"] == [pytest.approx(sum(rates))]
+        for act in (schedule.step, recording.step) if late else (recording.step, schedule.step):
+            act()
+    assert recording.finish().steps.rates[:, 0].tolist() == rates
 
 
 def test_the_last_checkpoint_is_the_network_after_training(tmp_path: Path) -> None:
@@ -106,15 +107,45 @@ def test_groups_count_by_the_ratio_of_their_rates_and_frozen_parameters_not_at_a
     assert float(scales["2.bias"][0]) == pytest.approx(2.0)  # √4
 
 
-def test_decays_that_differ_are_said(tmp_path: Path) -> None:
+def test_batches_and_outputs_are_kept_in_their_order(tmp_path: Path) -> None:
     model = network()
-    first, last = model.get_submodule("0"), model.get_submodule("2")
-    groups: list[dict[str, Any]] = [
-        {"params": list(first.parameters())},
-        {"params": list(last.parameters()), "weight_decay": 0.1},
-    ]
-    with pytest.warns(UserWarning, match="that of most parameters, 0, is followed"):
-        ui.Recording(tmp_path / "r", model, torch.optim.SGD(groups, lr=0.1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    recording = ui.Recording(tmp_path / "r", model, optimizer)
+    said = []
+    for step, (inputs, labels) in enumerate(batches(9)):
+        optimizer.zero_grad()
+        outputs = model(inputs)
+        torch.autograd.backward(nn.functional.cross_entropy(outputs, labels))
+        optimizer.step()
+        recording.step(range(step, step + 8), outputs)
+        said.append(outputs.detach())
+    steps = recording.finish().steps
+    assert steps.positions is not None
+    assert steps.outputs is not None
+    assert steps.positions.reshape(9, 8)[:, 0].tolist() == list(range(9))
+    torch.testing.assert_close(torch.from_numpy(steps.outputs), torch.cat(said))
+
+
+def test_accumulated_gradients_count_with_the_step_that_follows_them(tmp_path: Path) -> None:
+    model = network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    recording = ui.Recording(tmp_path / "r", model, optimizer)
+    for number, (inputs, labels) in enumerate(batches(6)):
+        torch.autograd.backward(nn.functional.cross_entropy(model(inputs), labels))
+        if number % 2:
+            optimizer.step()
+            optimizer.zero_grad()
+        recording.step([number] * 8)
+    steps = recording.finish().steps
+    assert steps.sizes is not None
+    assert steps.sizes.tolist() == [16, 16, 16]
+
+
+def test_positions_and_outputs_of_other_numbers_of_samples_are_refused(tmp_path: Path) -> None:
+    model = network()
+    recording = ui.Recording(tmp_path / "r", model, torch.optim.SGD(model.parameters(), lr=0.1))
+    with pytest.raises(InputError, match="3 positions and outputs of 2 samples"):
+        recording.step([0, 1, 2], torch.zeros(2, 2))
 
 
 def test_a_killed_training_leaves_what_it_reached(tmp_path: Path) -> None:
@@ -131,9 +162,9 @@ def test_a_resumed_training_goes_on_with_its_recording(tmp_path: Path) -> None:
     train(model, optimizer, ui.Recording(tmp_path / "r", model, optimizer), 20)
     recording = ui.Recording(tmp_path / "r", model, optimizer, resume=20)
     train(model, optimizer, recording, 10)
-    last = recording.finish().points[-1]
-    assert last["step"] == 30
-    assert last["time"] == [pytest.approx(3.0)]
+    found = recording.finish()
+    assert found.points[-1]["step"] == 30
+    assert found.steps.rates[:, 0].tolist() == [0.1] * 30
 
 
 def test_another_training_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
@@ -144,8 +175,8 @@ def test_another_training_does_not_go_into_the_same_folder(tmp_path: Path) -> No
 
 def test_an_optimizer_that_is_not_followed_is_named(tmp_path: Path) -> None:
     model = network()
-    with pytest.raises(InputError, match="Adagrad is not followed"):
-        ui.Recording(tmp_path / "r", model, torch.optim.Adagrad(model.parameters()))
+    with pytest.raises(InputError, match="LBFGS is not followed; SGD, Adam"):
+        ui.Recording(tmp_path / "r", model, torch.optim.LBFGS(model.parameters()))
 
 
 def test_parameters_of_another_model_are_refused(tmp_path: Path) -> None:

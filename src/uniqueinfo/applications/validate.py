@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.own_loop import OwnLoop, TrainFunction, own_loop
@@ -19,14 +19,18 @@ from uniqueinfo.baselines.again import Again, Budget, TrainedAgain, chosen
 from uniqueinfo.baselines.planning import Plan
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.removal.course import Course, reached
+from uniqueinfo.removal.trained import LocalSums
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.network import score
 from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.store.plain import plain
-from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Training
+from uniqueinfo.training import Auto, Converged, GradientDescent, GradientFlow, Recorded, Training
+from uniqueinfo.training.auto import as_training
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -200,8 +204,10 @@ def validate(
             raise InputError("validate: your own training goes with scores: validate(scores, val=…, train_function=f)")
         return own_loop(model, train_function, val, samples=samples, seed=seed)
     allowed = Budget.of(budget)
-    if isinstance(training, Converged) or (scores is not None and isinstance(_algorithm(scores), Converged)):
-        raise _endless()
+    asked = [training] if scores is None else [training, _algorithm(scores)]
+    for each in asked:
+        if isinstance(each, Converged | Recorded):  # before anything is computed
+            raise _refused(each)
     looked = train if val is None else val
     where: Any = {name: given for name, given in retraining.items() if name in ("memory", "device", "progress")}
     if scores is None:
@@ -210,18 +216,14 @@ def validate(
     run, probe = origin.run, origin.probe
     if probe is None:
         raise InputError("scores: they were made without validation samples; leave them out, or score with val")
-    if training not in ("auto", run.training):
+    if not isinstance(as_training(training), Auto) and training != run.training:
         raise InputError(f"scores: they are of {run.training}, not of {training}; leave one of the two out")
     if not isinstance(run.linearization, LinearizedNetwork) or run.linearization.classes != run.linearization.outputs:
         raise InputError("scores: only those of a whole network with all of its outputs can be retrained for")
     known = {"functional": scores.functional, "weight": scores.weight, "value": scores.value}
     algorithm = run.training
-    if not run.training.in_closed_form:
-        raise InputError(
-            f"training: {run.training.words()} is not trained again here, where squared error alone is; hand over your "
-            "own loop: validate(scores, val=…, train_function=f)"
-        )
-    assert isinstance(algorithm, GradientDescent | GradientFlow)
+    if not isinstance(algorithm, GradientDescent | GradientFlow):
+        raise _refused(algorithm)
     assert scores.functional is not None
     start = model.start if isinstance(model, BothEnds) else model
     again = Again(start, train, looked, algorithm, allowed, retraining).run(scores.functional, samples, seed)
@@ -259,15 +261,20 @@ def expected(
     """What `validate` would do with these scores, and about how long it would take: a few steps are timed."""
     allowed, training = Budget.of(budget), _algorithm(scores)
     if not isinstance(training, GradientDescent | GradientFlow):
-        raise _endless()
+        raise _refused(training)
     positions = chosen(samples, scores.information, seed)
     start = model.start if isinstance(model, BothEnds) else model
     return Again(start, train, val, training, allowed, {}).plan(len(positions))
 
 
-def _endless() -> InputError:
+def _refused(training: Training) -> InputError:
+    if isinstance(training, Converged):
+        return InputError(
+            "training to convergence has no number of steps to retrain with: validate GradientDescent with many steps"
+        )
     return InputError(
-        "training to convergence has no number of steps to retrain with: validate GradientDescent with many steps"
+        f"training: {training.words()} is not trained again here; hand over your own loop: validate(scores, val=…, "
+        "train_function=f)"
     )
 
 
@@ -279,11 +286,20 @@ def _distance(origin: Origin, again: TrainedAgain) -> Floats:
     start = probe.initial.flatten(1).cpu().numpy()
     found = []
     for look, outputs in zip(again.looks, again.truth.watched, strict=True):
-        filter = again.until(look).filter(run.samples)
-        linearized = probe.outputs(run.coordinates_under(filter)).flatten(1).cpu().numpy()
+        linearized = probe.outputs(_coordinates(run, again, look)).flatten(1).cpu().numpy()
         moved = np.linalg.norm(linearized - start)
         found.append(np.linalg.norm(outputs - linearized) / moved if moved > 0 else 0.0)
     return np.array(found)
+
+
+def _coordinates(run: Trained, again: TrainedAgain, look: int) -> Tensor:
+    """Of the linearized network at one of the looks; of another loss by the share of its course that is behind."""
+    until = again.until(look)
+    if run.learnt is None:
+        return run.coordinates_under(until.filter(run.samples))
+    assert isinstance(run.learnt.how, Course)
+    length = run.training.length * until.length / again.training.length
+    return run.space.coordinates(reached(LocalSums(run), run.learnt.how, length)).T
 
 
 def _algorithm(scores: Scores) -> Training:

@@ -2,11 +2,12 @@
 
 The loss, its conventions and the momentum are those of `uniqueinfo.training.GradientDescent`:
 
-    v ← μv + ∇L(w),   w ← w − lr·v,   L(w) = Σᵢ cᵢ ½‖f(xᵢ) − yᵢ‖² + (λ/2)‖w − w0‖²
+    v ← μv + ∇L(w),   w ← w − lr·v,   L(w) = Σᵢ cᵢ ℓ(f(xᵢ), yᵢ) + (λ/2)‖w − w0‖²
 
-with cᵢ = 1 ("sum") or 1/(samples left) ("mean"), and 0 for a sample that is left out. A mini-batch of b of the n
-samples stands for all of them: under "sum" cᵢ = n/b whoever is missing, under "mean" one over those present. Gradient
-flow, the limit of short steps, is followed by the leaps of `stabilized`.
+with ℓ the training's loss (½‖f − y‖² unless it names another), cᵢ = 1 ("sum") or 1/(samples left) ("mean"), and 0 for
+a sample that is left out. A mini-batch of b of the n samples stands for all of them: under "sum" cᵢ = n/b whoever is
+missing, under "mean" one over those present. Gradient flow, the limit of short steps, is followed by the leaps of
+`stabilized`.
 """
 
 from __future__ import annotations
@@ -148,12 +149,13 @@ class Descent:
     def _curvature(self, weights: Weights, along: Weights, iterations: int) -> tuple[float, Weights]:
         """The loss's largest curvature, Gauss–Newton's, and its direction: the power method from a direction on."""
         scale = 1 / len(self.targets) if self.training.reduction == "mean" else 1.0
-        value = 0.0
+        value, criterion = 0.0, self.training.criterion
         for _ in range(iterations):
             norm = torch.stack([d.square().sum() for d in along.values()]).sum().sqrt()
             direction = {name: d / norm for name, d in along.items()}
             along = {name: torch.zeros_like(w) for name, w in weights.items()}
-            for part in self._parts(self.inputs):
+            targets = torch.split(self.targets, self._rows)
+            for part, wanted in zip(self._parts(self.inputs), targets, strict=True):
 
                 def call(w: Weights, part: Inputs = part) -> Tensor:
                     return self._call(w, part)
@@ -161,6 +163,8 @@ class Descent:
                 outputs, pull = vjp(call, weights)[:2]
                 # J is the transpose of pull, which is linear: pulling back twice, for jvp warns of its own insides
                 moved = vjp(lambda u, pull=pull: pull(u)[0], outputs)[1](direction)[0]
+                if not criterion.is_quadratic:
+                    moved = (criterion.curvature(outputs.detach(), wanted) @ moved[..., None])[..., 0]
                 for name, gained in pull(moved * scale)[0].items():
                     along[name] += gained
             value = float(torch.stack([d.square().sum() for d in along.values()]).sum().sqrt())
@@ -192,14 +196,14 @@ class Descent:
             counted = counted / counted.sum(dim=1, keepdim=True).clamp(min=1)
         else:
             counted = counted * (kept.shape[1] / len(chosen))
-        copies = len(counted)
+        copies, criterion = len(counted), self.training.criterion
         found: list[Weights] = []
         for part in torch.split(torch.arange(len(chosen)), max(1, self._rows // copies)):
             at, c = chosen[part], counted[:, part]
             inputs, targets = _take(self.inputs, at), self.targets[at]
 
             def loss(w: Weights, c: Tensor, inputs: Inputs = inputs, targets: Tensor = targets) -> Tensor:
-                return (c * (self._call(w, inputs) - targets).square().sum(dim=1)).sum() / 2
+                return (c * criterion.value(self._call(w, inputs), targets)).sum()
 
             if copies > 1:
                 found.append(vmap(grad(loss))(weights, c))

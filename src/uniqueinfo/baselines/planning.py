@@ -149,7 +149,7 @@ def shorter(training: Followed, speed: Speed) -> list[GradientDescent]:
     for momentum in _MOMENTA:
         steps = max(1, round(length * (1 - momentum) / lr))
         exact = length * (1 - momentum) / steps  # the rate at which whole steps take the same time
-        other = GradientDescent(exact, steps, training.weight_decay, momentum, training.reduction)
+        other = GradientDescent(exact, steps, training.weight_decay, momentum, training.reduction, training.loss)
         if steps < before and _apart(training, other, speed) <= _APART:
             found.append(other)
             before = steps

@@ -7,10 +7,10 @@ Both trainings start from the network's present weights and see the same batches
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from uniqueinfo.baselines.descent import Descent, Followed
 from uniqueinfo.baselines.meter import Meter, OutOfTimeError
@@ -33,6 +33,7 @@ from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import progress as bar
 from uniqueinfo.samples.samples import Samples, as_samples
 from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.training.losses import Loss
 from uniqueinfo.types import Floats, Indices
 
 Groups = tuple[tuple[int, ...], ...]
@@ -49,7 +50,7 @@ class Retrained:
     functional: Floats | None
     """(1/2m) Σ_j ‖f(x_j) − f₋(x_j)‖² over the validation samples."""
     value: Floats | None
-    """What the mean validation loss ½‖f − y‖² gains when the group leaves."""
+    """What the mean validation loss gains when the group leaves: ½‖f − y‖², or the loss trained by."""
     outputs: Floats | None
     """Validation outputs after training with all samples, (m, k)."""
     outputs_without: Floats | None
@@ -133,11 +134,12 @@ def opened(
     known = as_samples(train, device=place, dtype=parameter.dtype)
     others = None if val is None else as_samples(val, device=place, dtype=parameter.dtype)
     with prepared(model, options.device):
-        outputs = _size(model, known.inputs([0]))
+        targets = torch.from_numpy(known.targets(_size(model, known.inputs([0]))))
+        training.criterion.check(targets)
         descent = Descent(
             model,
             known.inputs(range(len(known))),
-            torch.from_numpy(known.targets(outputs)).to(place, parameter.dtype),
+            targets.to(place, parameter.dtype),
             training=training,
             batch=options.batch_size,
             seed=options.seed,
@@ -205,7 +207,8 @@ class Retraining:
                 done += len(together)
         known = val is not None and val.labels is not None
         targets = val.targets(descent.targets.shape[1]) if val is not None and known else None
-        return _measured(groups[:done], full, whole, parts, targets)
+        judged = None if targets is None else partial(_mean_loss, descent.training.criterion, torch.from_numpy(targets))
+        return _measured(groups[:done], full, whole, parts, judged)
 
     def _folder(self, descent: Descent, watch: Sequence[int]) -> OwnedFolder | None:
         """The folder of retrainings; it belongs to all that they depend on, but not to the samples that leave."""
@@ -226,16 +229,15 @@ class Retraining:
 
 
 def _measured(
-    groups: Groups, full: Weights, whole: Arrays, parts: Sequence[Arrays], targets: Floats | None
+    groups: Groups, full: Weights, whole: Arrays, parts: Sequence[Arrays], judged: Callable[[Floats], float] | None
 ) -> Retrained:
     after = whole.get("outputs")
     without = functional = value = None
     if after is not None:
         without = np.concatenate([np.empty((0, *after.shape)), *(part["outputs"] for part in parts)])
         functional = np.square(without - after).sum(axis=(1, 2)) / (2 * len(after))
-        if targets is not None:
-            gained = np.square(without - targets).sum(axis=(1, 2)) - np.square(after - targets).sum()
-            value = gained / (2 * len(after))
+        if judged is not None:
+            value = np.array([judged(each) for each in without]) - judged(after)
     return Retrained(
         groups=groups,
         weight=np.concatenate([np.empty(0), *(part["weight"] for part in parts)]),
@@ -247,6 +249,10 @@ def _measured(
         seconds=sum(part["seconds"].item() for part in [whole, *parts]),
         watched=whole.get("watched"),
     )
+
+
+def _mean_loss(loss: Loss, targets: Tensor, outputs: Floats) -> float:
+    return float(loss.value(torch.from_numpy(outputs).to(targets), targets).mean())
 
 
 def _groups(samples: Iterable[int] | None, groups: Iterable[Iterable[int]] | None, count: int) -> Groups:

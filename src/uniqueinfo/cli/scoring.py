@@ -168,8 +168,8 @@ class TrainingOptions:
     training: Annotated[
         TrainingName | None,
         typer.Option(
-            help="auto: the stopping time with the least leave-one-out error; the default without --lr and --steps, "
-            "with which it is descent.",
+            help="auto: the stopping time (under another --loss than mse the weight decay too) with the least "
+            "leave-one-out loss; the default without --lr and --steps, with which it is descent.",
         ),
     ] = None
     loss: Annotated[

@@ -60,6 +60,10 @@ class NetworkPasses:
         """The same under a projection."""
         return replace(self, projection=projection)
 
+    def of(self, model: nn.Module) -> NetworkPasses:
+        """The same of another network."""
+        return replace(self, model=model)
+
     def look(self, samples: Samples) -> Look:
         """What a first look at the network shows."""
         network = Differentiated(self.model, None, self.outputs, self.device, self.memory)

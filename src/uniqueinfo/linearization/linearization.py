@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.removal import Removal
 from uniqueinfo.progress import showing
 from uniqueinfo.removal.groups import Groups
+from uniqueinfo.removal.learning import Learnt
 from uniqueinfo.removal.trained import TrainedSystem, trainable
 from uniqueinfo.samples.checks import as_matrix
 from uniqueinfo.spectrum.choice import Choice, Form, choose
@@ -56,6 +57,8 @@ class Linearization:
     """Outputs of a linear head before training, the same for every sample, (outputs,); zero where not given."""
     along: Tensor | None = None
     """Outputs at the checkpoints of a training that happened, (points, n, per_sample, columns)."""
+    learn: Callable[[], Learnt] | None = None
+    """What was learnt, where the training is followed step by step and nothing is decomposed."""
     progress: bool = True
     """Whether long steps show how far they are."""
 
@@ -240,6 +243,8 @@ class Trained(TrainedSystem):
         cls, linearization: Linearization, training: Training, system: Eigensystem | None = None, **known: Any
     ) -> Trained:
         """By a training that was found to be stable; `system`: the linearization's, where it lies at hand."""
+        if linearization.learn is not None and known.get("known") is None:
+            known["known"] = linearization.learn()
         return cls(
             system=linearization.system if system is None else system,
             residual=linearization.residual,

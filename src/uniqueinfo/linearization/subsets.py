@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.spectrum.choice import choose
@@ -20,6 +21,7 @@ from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sums import Sums
+from uniqueinfo.training import Recorded
 from uniqueinfo.types import Indices
 
 
@@ -46,6 +48,11 @@ class Subsets:
 
     def of(self, kept: Indices) -> Subset:
         """Training on these samples alone, in this order."""
+        if isinstance(self._whole.run.training, Recorded):
+            raise InputError(
+                "training: a recording is of all its samples, and this trains on some alone; score with a training "
+                "algorithm, such as training='auto'"
+            )
         part = self._dual(kept) if self._is_dual else self._primal(kept)
         probe = self._seen(self._whole.probe, part, kept)
         same = self._whole.test is self._whole.probe

@@ -24,6 +24,8 @@ _POINTS = 200
 """Points of the curve of concentration."""
 _SMALLEST = 1e-12
 """Share of the largest score below which scores are drawn as if they were this share."""
+_AT_REST = 1e-3
+"""Share of the loss that it must fall by at the last time looked at for more time to be missed."""
 _MOST_GROUPS = 40
 """Groups compared at most, the largest ones."""
 
@@ -147,14 +149,16 @@ class Comparison:
 class Stopping:
     """Leave-one-out loss against training time, and the time chosen."""
 
-    steps: NDArray[np.intp]
+    steps: NDArray[np.intp] | Floats
+    """Of descent; of flow its time, counted in steps."""
     loss: Floats
-    chosen: int
+    chosen: float
 
     @property
     def at_the_end(self) -> bool:
-        """Whether longer training might still have been better."""
-        return bool(self.chosen == self.steps.max())
+        """Whether longer training might still have been better: the loss was falling, and not at rest."""
+        falling = len(self.loss) < 2 or self.loss[-2] - self.loss[-1] > _AT_REST * abs(self.loss[-1])
+        return bool(self.chosen == self.steps.max() and falling)
 
     def frame(self) -> pd.DataFrame:
         """The curve's points."""

@@ -313,8 +313,8 @@ def _stopping(scores: Scores) -> Stopping | None:
     curve = scores.settings.get("stopping")
     if not curve:
         return None
-    steps, loss = np.asarray(curve["steps"], np.intp), np.asarray(curve["loo_loss"])
-    return Stopping(steps, loss, int(steps[loss.argmin()]))
+    steps, loss = np.asarray(curve["steps"]), np.asarray(curve["loo_loss"])
+    return Stopping(steps, loss, steps[loss.argmin()].item())
 
 
 def _effects(scores: Scores, kept: Indices) -> Effects:

@@ -74,6 +74,7 @@ def stopping(figure: Stopping) -> Markup:
     frame = _Frame((logs[0], logs[-1]), (max(0.0, low - room), high + room))
     chosen = frame.x(np.log10(figure.chosen))
     late = chosen > _WIDTH * 0.6
+    said = f"{figure.chosen:,.0f}" if figure.chosen >= 10 else f"{figure.chosen:.2g}"  # flow's time is no whole number
     content = Markup(
         '<path class="equal" d="M{:.1f} {:.1f}V{:.1f}"/><path class="curve" d="{}"/>'
         '<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="5"/>'
@@ -88,9 +89,9 @@ def stopping(figure: Stopping) -> Markup:
         chosen + (-10 if late else 10),
         _TOP + 18,
         "end" if late else "start",
-        f"stopped at {figure.chosen:,} steps",
+        f"stopped at {said} steps",
     )
-    told = f"Leave-one-out loss against steps of gradient descent; least, {low:.3g}, at {figure.chosen:,} steps."
+    told = f"Leave-one-out loss against steps of gradient descent; least, {low:.3g}, at {said} steps."
     ticks = _round_ticks(frame.vertical[1], frame.vertical[0])
     return frame.svg(
         content, _powers(logs[0], logs[-1]), ticks, "steps of gradient descent", "leave-one-out loss", told

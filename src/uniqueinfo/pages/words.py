@@ -8,6 +8,7 @@ from typing import Any
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.pages.figures import Concentration, Stopping
 from uniqueinfo.training import Training, trainings
+from uniqueinfo.training.loss_names import SQUARED
 
 _CLEARLY = 0.5
 """How far below the largest other output that of the given label lies where it is clearly contradicted."""
@@ -62,6 +63,36 @@ def training(settings: Mapping[str, Any]) -> str:
     return Training.from_settings(given).words()
 
 
+def _exactness(settings: Mapping[str, Any]) -> str:
+    """Of what the scores are true."""
+    if settings.get("recording") is not None:
+        return (
+            "The scores follow the training that was recorded, step by step, with the network's gradients at some of "
+            "its checkpoints: the order of the samples is a better guide than the numbers."
+        )
+    loss = settings.get("training", {}).get("loss", SQUARED)
+    told = "squared error" if loss == SQUARED else loss
+    return (
+        f"The scores are exact for the network's linearization at the weights it was given, trained with {told}. A "
+        "network trained long, or with another loss, moves away from it: then the order of the samples is a better "
+        "guide than the numbers."
+    )
+
+
+def _following(settings: Mapping[str, Any]) -> str:
+    """How closely the training algorithm was followed."""
+    error, learnt = float(settings["fit_error"]), settings.get("learnt") or {}
+    if "gradients" in learnt:
+        return f"Gradients at half the checkpoints would have changed a removal by about {3 * error:.1g} of its size."
+    if learnt:
+        return f"What leaves with a sample was found to about {error:.1g} of its size."
+    if error:
+        return (
+            f"The training algorithm was replaced by a rational function that differs from it by at most {error:.1g}."
+        )
+    return "Every leave-one-out is in closed form: no approximation was needed for the training algorithm."
+
+
 def caveats(
     settings: Mapping[str, Any],
     measure: str,
@@ -72,11 +103,7 @@ def caveats(
     accuracy: float | None,
 ) -> list[str]:
     """How far to trust the numbers; `validation` is what training again said, `accuracy` is of leave-one-out."""
-    said = [
-        "The scores are exact for the network's linearization at the weights it was given, trained with squared "
-        "error. A network trained long, or with another loss, moves away from it: then the order of the samples is a "
-        "better guide than the numbers."
-    ]
+    said = [_exactness(settings)]
     model = str(settings.get("run", {}).get("settings", {}).get("model", {}).get("name"))
     linear = model == "linear" or model.startswith("features:")
     if validation is not None:
@@ -88,16 +115,12 @@ def caveats(
             "How far this network moves from its linearization was not measured; uniqueinfo validate trains it again "
             "without a few samples, and says."
         )
-    error = settings.get("fit_error")
-    if error is not None:
-        said.append(
-            f"The training algorithm was replaced by a rational function that differs from it by at most {error:.1g}."
-            if error
-            else "Every leave-one-out is in closed form: no approximation was needed for the training algorithm."
-        )
-    projection = settings.get("projection")
-    if projection not in (None, "None"):
+    said += [] if settings.get("fit_error") is None else [_following(settings)]
+    projection, recorded = settings.get("projection"), settings.get("recording") is not None
+    if projection not in (None, "None") and not recorded:
         said.append(f"The Jacobian was projected by {projection}: with more columns the scores come closer to exact.")
+    if recorded:
+        said.append(f"Of the network's weights, {settings.get('projection_why')}.")
     if measure == "weight":
         said.append(
             "There were no validation samples: information is measured in the weights, not in what the network says."

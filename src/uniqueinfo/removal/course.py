@@ -108,6 +108,21 @@ def follow(summed: Summed, training: Stepped, stretches: int) -> Course:
     return Course(training, summed.samples, tuple(_stretches(summed, training, stretches)))
 
 
+def reached(summed: Summed, course: Course, length: float) -> Tensor:
+    """Weights on the way, after so many steps (of flow: a time): one step from where their stretch began."""
+    begun = 0.0
+    for stretch in course.stretches:
+        assert isinstance(stretch.start, Tensor)
+        part = length - begun
+        if part <= 0 or (isinstance(stretch.training, GradientDescent) and round(part) == 0):
+            return stretch.start
+        if part < stretch.training.length:
+            way = stretch.training.stretch(0.0, part)
+            return _stepped(summed, way, stretch.start, stretch.pushes[0], stretch.values, stretch.basis, second=True)
+        begun += stretch.training.length
+    return course.end
+
+
 def recorded(summed: Summed, training: Recorded, every: int = 1) -> Course:
     """The course of a training that happened, along all of its checkpoints or every second, third, …"""
     whole = training.stretches

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from uniqueinfo.removal.blocks import Block, Everyone
 from uniqueinfo.removal.course import Course, Stepped, Summed, follow, recorded
 from uniqueinfo.removal.following import Following
+from uniqueinfo.removal.retracing import Retraced
 from uniqueinfo.removal.settling import Optimum, Settling, settle
-from uniqueinfo.removal.stepping import Stepping, Steps
-from uniqueinfo.training import Auto, Converged, GradientFlow, Recorded, Training
-from uniqueinfo.training.loss_names import LossFunction
+from uniqueinfo.training import Converged, Recorded, Training
 from uniqueinfo.training.losses import Loss
-from uniqueinfo.types import Floats, Indices
+from uniqueinfo.types import Indices
 
 _FIRST, _MOST = 8, 64  # stretches: as many are tried first, and at most
 _ENOUGH = 5e-3  # of a change, by its typical error: far below what scores of samples differ by
@@ -26,19 +24,16 @@ _PASSES = 8  # at most, where all pairs of samples are affordable
 _RECORDED = 4  # along a training that happened, whose gradients are known less exactly than more passes would need
 _NEWTON = 40  # steps, at most: a handful is usual
 _AFFORDABLE = 4e12  # operations that passes over all pairs may take: about two minutes of one core
+_USUAL, _SETTLED, _USUAL_STEPS = 32, 6, 8  # stretches and passes of a course, Newton steps of an optimum: mostly
 _LOOKED_AT = 8
 """Removals by which it is judged how many stretches are enough."""
-_LONGEST = 1e5  # in times that the fastest direction takes
-_TIMES = 40  # ends of stretches at which stopping is looked at
-MOST_LOOKED_AT = 500
-"""Samples whose leave-one-out loss is averaged."""
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
     """Weights after training by any loss, and how samples leave them."""
 
-    how: Course | Optimum | Steps
+    how: Course | Optimum | Retraced
     loss: Loss
     passes: int
     """Passes over all pairs of samples; 1 is of first order in the removal."""
@@ -57,8 +52,8 @@ class Learnt:
 
     def leaving(self, everyone: Everyone | None) -> Callable[[Block], Tensor]:
         """From blocks to their changes δ, (removals, size)."""
-        if isinstance(self.how, Steps):
-            return Stepping(self.how, self.loss, everyone if self.passes > 1 else None)
+        if isinstance(self.how, Retraced):
+            return self.how
         if isinstance(self.how, Course):
             return Following(self.how, self.loss, everyone, self.passes)
         return Settling(self.how, self.loss, everyone, self.passes)
@@ -66,8 +61,8 @@ class Learnt:
     def settings(self) -> dict[str, Any]:
         """For the settings of scores."""
         found = {"passes": self.passes, "error": self.error}
-        if isinstance(self.how, Steps):
-            found["steps"] = int(self.how.training.length)
+        if isinstance(self.how, Retraced):
+            found |= {"steps": len(self.how.training.steps), "gradients": len(self.how.rows.steps)}
         return found | ({"stretches": len(self.how.stretches)} if isinstance(self.how, Course) else {})
 
 
@@ -82,11 +77,6 @@ def learn(summed: Summed, training: Training, some: Block, everyone: Everyone, o
         one, all_ = (Settling(optimum, loss, everyone, steps)(some) for steps in (1, _NEWTON))
         return Learnt(optimum, loss, passes, _difference(one, all_))
     if isinstance(training, Recorded):
-        if Steps.affordable(summed, training):
-            steps = Steps.of(summed, training)
-            found, fewer = (Stepping(each, loss)(some) for each in (steps, steps.halved()))
-            passes = 2 if steps.pairs_affordable(outputs) else 1
-            return Learnt(steps, loss, passes, error=_difference(fewer, found) / 3)
         course = recorded(summed, training)
         coarse = recorded(summed, training, every=2)
         whole, half = (Following(each, loss)(some) for each in (course, coarse))
@@ -109,41 +99,11 @@ def learn(summed: Summed, training: Training, some: Block, everyone: Everyone, o
     return Learnt(course, loss, passes, error)
 
 
-@dataclass(frozen=True, eq=False)
-class LossCurve:
-    """Leave-one-out loss against training time, by another loss than squared error."""
-
-    lr: float
-    times: Floats
-    error: Floats
-    """Mean over samples of ℓ(f₋ᵢ(xᵢ), yᵢ)."""
-    loss: str | LossFunction
-
-    @property
-    def best(self) -> GradientFlow:
-        """The training with the least error."""
-        return GradientFlow(self.lr, float(self.times[self.error.argmin()]), loss=self.loss)
-
-    def settings(self) -> dict[str, Any]:
-        """For the settings of scores."""
-        return {"lr": self.lr, "steps": self.times.tolist(), "loo_loss": self.error.tolist()}
-
-
-def stopping_curve(summed: Summed, training: Auto, block: Block) -> LossCurve:
-    """How well samples that leave alone are predicted without them, at the ends of many stretches of a long flow."""
-    loss = training.criterion
-    start = summed.gradient(torch.zeros(summed.size, dtype=torch.float64))
-    largest = float(torch.linalg.eigvalsh(summed.curvature(nothing := torch.zeros_like(start), nothing))[-1])
-    lr = summed.samples / largest if largest > 0 else 1.0
-    course = follow(summed, GradientFlow(lr, _LONGEST, loss=training.loss), _TIMES)
-    along = Following(course, loss)
-    error, times, time = [], [], 0.0
-    for stretch, delta in zip(course.stretches, along.along(block)[1:], strict=True):
-        time += stretch.training.length
-        outputs = block.some.outputs(stretch.end) - block.some.rows.each_moved(delta)
-        times.append(time)
-        error.append(float(loss.value(outputs, block.some.targets).mean()))
-    return LossCurve(lr, np.array(times), np.array(error), training.loss)
+def retraced(how: Retraced, some: Block) -> Learnt:
+    """A training that happened, its steps taken again; how exact that is, half of its gradients say."""
+    fewer = how.in_some_weights()
+    whole, half = fewer(some), fewer.halved()(some)
+    return Learnt(how, how.loss, 1, error=_difference(half, whole) / 3)
 
 
 def looked_at(samples: int, most: int = _LOOKED_AT) -> Indices:
@@ -151,9 +111,42 @@ def looked_at(samples: int, most: int = _LOOKED_AT) -> Indices:
     return np.unique(np.linspace(0, samples - 1, min(most, samples)).round().astype(np.intp))[:, None]
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What learning should take, before it is begun."""
+
+    decompositions: int
+    """Eigendecompositions of a matrix as large as the weights are many."""
+    stretches: int
+    """Of the course that samples leave; 0 where the training ends at an optimum."""
+    passes: int
+    """Those over all pairs of samples, and one more."""
+
+    @classmethod
+    def of(cls, training: Training, samples: int, size: int, outputs: int) -> Expected:
+        """With as many stretches as are usual, of descent no more than there are steps.
+
+        >>> from uniqueinfo.training import GradientFlow
+        >>> Expected.of(GradientFlow(0.1, 50.0, loss="cross-entropy"), samples=1000, size=30, outputs=3)
+        Expected(decompositions=59, stretches=32, passes=6)
+        """
+        if isinstance(training, Converged):
+            return cls(_USUAL_STEPS, 0, _pairs_affordable(samples, size, outputs, _PASSES))
+        tried = [_FIRST]
+        while tried[-1] < min(_USUAL, training.length):
+            tried.append(2 * tried[-1])
+        stretches = int(min(tried[-1], training.length))
+        passes = min(_SETTLED, _pairs_affordable(samples, size, outputs, 2 * _FIRST))
+        return cls(sum(tried) + len(tried), stretches, passes)
+
+
 def _passes(summed: Summed, outputs: int, stretches: int) -> int:
-    pairs = float(summed.samples) ** 2 * outputs * summed.size
-    return _PASSES if 8 * pairs * stretches * 3 <= _AFFORDABLE else 1
+    return _pairs_affordable(summed.samples, summed.size, outputs, stretches)
+
+
+def _pairs_affordable(samples: int, size: int, outputs: int, stretches: int) -> int:
+    """How many passes there are: one where those over all pairs of samples would take too long."""
+    return _PASSES if 8 * float(samples) ** 2 * outputs * size * stretches * 3 <= _AFFORDABLE else 1
 
 
 def _difference(one: Tensor, other: Tensor) -> float:

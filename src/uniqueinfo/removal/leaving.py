@@ -11,6 +11,7 @@ from torch import Tensor
 
 from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble, is_factored
 from uniqueinfo.removal.groups import Bucket, Groups
+from uniqueinfo.removal.retracing import Retraced
 from uniqueinfo.removal.solve import Solution, solve, solve_minimum_norm
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -159,10 +160,18 @@ class Unlearning:
         """The changes of this bucket, chunk by chunk."""
         run, members = self._run, self._bucket.members
         leave = self._learnt.leaving(run.everyone)
-        for part in slices(len(members), self._bytes_per_group()):
+        for part in self._parts():
             rows = run.system.right(left_of(run.system, members[part]))
             delta = run.space.coordinates(leave(run.block(members[part])))
             yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, Explicit(delta))
+
+    def _parts(self) -> Iterator[slice]:
+        """Some groups at a time: as many as fit where all go through the steps of a training together."""
+        count, how = len(self._bucket.members), self._learnt.how
+        if isinstance(how, Retraced):
+            many = how.together(self._bucket.size)
+            return (slice(at, min(at + many, count)) for at in range(0, count, many))
+        return slices(count, self._bytes_per_group())
 
     def _bytes_per_group(self) -> int:
         rows, size = self._bucket.size * self._run.residual[0].numel(), self._run.space.size

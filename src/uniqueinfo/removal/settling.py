@@ -26,6 +26,7 @@ from uniqueinfo.training import Converged
 from uniqueinfo.training.losses import Loss
 
 _STILL = 1e-12  # of the size of the weights: a step below it is rounding
+_CLOSE = 1e-6  # of a change: a step below it ends within rounding
 _SOLVED = 1e-3  # of a Newton step: closer, and the next step gains nothing by it
 _MOST_STEPS = 100
 _HALVINGS = 12
@@ -127,23 +128,30 @@ class _Newton:
     precondition: Callable[[Tensor], Tensor]
 
     def from_(self, delta: Tensor, steps: int) -> Tensor:
-        """Go on from here, until all stand still or for so many steps."""
+        """Go on from here, until all stand still or for so many steps.
+
+        Close to its end a step gains three digits. Where it does not even halve the gradient, what is left of that is
+        rounding: a change far smaller than the weights has fewer digits than they have.
+        """
         pull = self._pull(delta)
+        still = torch.zeros_like(delta[:, :1], dtype=torch.bool)
         for _ in range(steps):
-            step = self._solved(delta, pull)
-            delta, pull = self._downhill(delta, pull, step)
-            if float((step.norm(dim=1) / delta.norm(dim=1).clamp(min=_TINY)).max()) < _STILL:
+            step = torch.where(still, 0.0, self._solved(delta, pull))
+            before = self._length(pull)
+            delta, pull = self._downhill(delta, pull, step, before)
+            moved = step.norm(dim=1, keepdim=True) / delta.norm(dim=1, keepdim=True).clamp(min=_TINY)
+            still |= (moved < _STILL) | ((moved < _CLOSE) & (self._length(pull) > before / 2))
+            if bool(still.all()):
                 break
         return delta
 
-    def _downhill(self, delta: Tensor, pull: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
-        """Whole steps; halves for those removals whose gradient they would make longer."""
-        before = self._length(pull)
-        share = torch.ones_like(before)
+    def _downhill(self, delta: Tensor, pull: Tensor, step: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
+        """Whole steps; halves for those removals whose gradient they would make longer by more than rounding."""
+        share, least = torch.ones_like(before), _CLOSE * delta.norm(dim=1, keepdim=True)
         for _ in range(_HALVINGS):
             tried = delta + share * step
             found = self._pull(tried)
-            worse = (self._length(found) > before) & (share * step.norm(dim=1, keepdim=True) > _TINY)
+            worse = (self._length(found) > before) & (share * step.norm(dim=1, keepdim=True) > least)
             if not bool(worse.any()):
                 break
             share = torch.where(worse, share / 2, share)

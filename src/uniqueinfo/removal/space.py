@@ -16,6 +16,7 @@ from uniqueinfo.removal.weighted import WeightedRows
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.sketch import Sketched
+from uniqueinfo.spectrum.unrotated import Unrotated
 from uniqueinfo.types import Index
 
 MOST_WEIGHTS = 12_000
@@ -32,11 +33,8 @@ class Space:
     def __post_init__(self) -> None:
         if isinstance(self.system, Sketched):
             raise InputError("a sketch follows squared error alone; leave sketch= out, or train with loss='mse'")
-        if self.size > MOST_WEIGHTS:
-            raise InputError(
-                f"a loss other than squared error is followed in {self.size:,} weights at once here (at most "
-                f"{MOST_WEIGHTS:,}); use fewer samples, fewer features, or a projection with fewer columns"
-            )
+        if not isinstance(self.system, Unrotated):
+            check_size(self.size)
 
     @property
     def size(self) -> int:
@@ -59,3 +57,12 @@ class Space:
     def raw(self, rows: Tensor) -> WeightedRows:
         """Rows that were read elsewhere, as they are."""
         return WeightedRows(rows.to(torch.float64), self.columns)
+
+
+def check_size(size: int) -> None:
+    """Refuse more weights than can be followed."""
+    if size > MOST_WEIGHTS:
+        raise InputError(
+            f"a loss other than squared error is followed in {size:,} weights at once here (at most "
+            f"{MOST_WEIGHTS:,}); use fewer samples, fewer features, or a projection with fewer columns"
+        )

@@ -17,15 +17,19 @@ from uniqueinfo.linearization.network_sources import NetworkSource
 from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
 from uniqueinfo.progress import in_words
+from uniqueinfo.runs.learning_cost import Cost, Sizes, learning_cost
 from uniqueinfo.runs.photos.seeing import trial
 from uniqueinfo.runs.prepared import Prepared
 from uniqueinfo.samples.samples import as_samples
+from uniqueinfo.scoring.problem import Problem
+from uniqueinfo.scoring.recorded import RecordedSource
 from uniqueinfo.spectrum.choice import Choice
-from uniqueinfo.training import Auto
+from uniqueinfo.training import Auto, Recorded
 
 _POLES = 20  # of one filter, real and imaginary
 _TIMES = 29  # stopping times that "auto" looks at
 _TRIAL = 4  # samples whose Jacobian rows are timed
+_WITH_ROWS = 2.0  # what steps take with the rows they read, for one of their products
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Plan:
     outputs: int
     width: int | None
     """None where exact kernels stand for the columns."""
-    form: Literal["dual", "primal", "sketch"]
+    form: Literal["dual", "primal", "sketch", "steps"]
     side: int
     why: str
     projection: str
@@ -58,12 +62,17 @@ class Plan:
             "outputs (k)": f"{self.outputs:,}",
             "columns of the Jacobian (D)": "all, through kernels" if self.width is None else f"{self.width:,}",
             "projection": self.projection,
-            "form": f"{self.form}: eigenvalues of a {self.side:,} × {self.side:,} matrix",
+            "form": self._form(),
             "reason": self.why,
             "Jacobian rows": as_text(self.rows_bytes),
             "memory": f"about {as_text(self.memory_bytes)}",
             "time": f"about {in_words(self.seconds)}",
         }
+
+    def _form(self) -> str:
+        if self.form == "steps":
+            return f"steps: the training is followed in {self.side:,} weights"
+        return f"{self.form}: eigenvalues of a {self.side:,} × {self.side:,} matrix"
 
 
 def plan(prepared: Prepared) -> Plan:
@@ -73,6 +82,8 @@ def plan(prepared: Prepared) -> Plan:
     train, val, choice = problem.sources.train, problem.sources.val, problem.choice
     others = 0 if val is None else val.samples * val.per_sample
     rows, width, each = train.samples * train.per_sample, train.width, _seconds_of(train, prepared)
+    if choice.form == "steps":
+        return _of_steps(problem, each)
     if width is None:  # exact kernels go through every parameter
         width = sum(parameter.numel() for parameter in prepared.network().parameters() if parameter.requires_grad)
     side = choice.side
@@ -80,8 +91,13 @@ def plan(prepared: Prepared) -> Plan:
     n, k = train.samples, train.per_sample * train.columns
     flops: float = 2 * rows * width * side + 10 * side**3 + 2 * (rows + others) * width * side + 2 * n * rank**2
     flops += _sketching(choice, rows, others, width)
-    filters = _TIMES if isinstance(problem.training, Auto) else 1
-    flops += 2 * filters * _POLES * rows * rank * (train.per_sample + k)
+    speed, learning = _flops_per_second(), Cost()
+    if problem.training.in_closed_form or isinstance(problem.training, Recorded):
+        filters = _TIMES if isinstance(problem.training, Auto) else 1
+        flops += 2 * filters * _POLES * rows * rank * (train.per_sample + k)
+    else:
+        sizes = Sizes(n, 0 if val is None else val.samples, train.per_sample, train.columns, side)
+        learning = learning_cost(sizes, problem.training, speed)
     kept = 0 if train.head else 4 * (rows + others) * (width if train.width else side)
     return Plan(
         samples=n,
@@ -93,8 +109,29 @@ def plan(prepared: Prepared) -> Plan:
         why=choice.why,
         projection=str(problem.settings.get("projection_why", "none: a linear head has few columns")),
         rows_bytes=kept,
-        memory_bytes=8 * (3 * side**2 + _held(choice, rows, others, width)) + kept,
-        seconds=flops / _flops_per_second() + (each + seeing) * (n + (0 if val is None else val.samples)),
+        memory_bytes=8 * (3 * side**2 + _held(choice, rows, others, width)) + kept + learning.bytes,
+        seconds=learning.seconds + flops / speed + (each + seeing) * (n + (0 if val is None else val.samples)),
+    )
+
+
+def _of_steps(problem: Problem, each: float) -> Plan:
+    """A recorded training that is followed step by step; `each`: the seconds of one sample's rows."""
+    train, val, choice, told = problem.sources.train, problem.sources.val, problem.choice, problem.settings["steps"]
+    n, k, m, width = train.samples, train.per_sample, 0 if val is None else val.samples, choice.side
+    kept = 4 * (told["gradients"] * n + m) * k * width
+    flops = _WITH_ROWS * told["operations"] / 2 + 4 * n * m * k * width  # steps are of float32, twice as quick
+    return Plan(
+        samples=n,
+        validation=m,
+        outputs=k,
+        width=width,
+        form=choice.form,
+        side=width,
+        why=choice.why,
+        projection=str(problem.settings["projection_why"]),
+        rows_bytes=kept,
+        memory_bytes=2 * kept + 4 * n * width * (8 + 4 * k),
+        seconds=flops / _flops_per_second() + each * (told["gradients"] * n + m),
     )
 
 
@@ -126,6 +163,7 @@ def _seconds_of(train: Source, prepared: Prepared) -> float:
     if train.head:
         return 0.0
     network = prepared.network()
+    train = train.inner if isinstance(train, RecordedSource) else train
     samples = as_samples(prepared.samples()[0], device=prepared.job.device)
     projection = train.jacobian.network.projection if isinstance(train, NetworkSource) else Factorized(1)
     count = min(_TRIAL, len(samples))

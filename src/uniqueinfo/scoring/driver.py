@@ -22,7 +22,7 @@ from uniqueinfo.linearization.removal import warn_of_floor_share
 from uniqueinfo.linearization.source import Chunk
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
-from uniqueinfo.removal.learning import LossCurve
+from uniqueinfo.removal.loss_curve import LossCurve
 from uniqueinfo.removal.stopping import StoppingCurve
 from uniqueinfo.removal.trained import TrainedSystem, trainable
 from uniqueinfo.scores.folder import RunFolder
@@ -48,6 +48,7 @@ from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums
+from uniqueinfo.spectrum.unrotated import Unrotated
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training import Auto, Training
 
@@ -148,7 +149,8 @@ class _Driver:
         check_targets(self.sources, self.problem.training, self._cut["train"])
         self.system = self._system()
         self.training, self._about = self._training()
-        self.learnt = self._learning.learnt(self.training)
+        learn = self.problem.learn
+        self.learnt = self._learning.learnt(self.training) if learn is None else learn()
 
     def solver(self, *, written: bool) -> Solver:
         """All that the scores of a partition need."""
@@ -215,6 +217,8 @@ class _Driver:
 
     def _partition(self, name: Name, summed: bool) -> int:
         source = self.sources.named(name)
+        if self.problem.choice.form == "steps":  # all go through the steps together
+            return source.samples
         if summed:
             return partition(source, self.memory)
         each = 8 * source.per_sample * (self.problem.choice.side + (source.width or 0))
@@ -224,6 +228,8 @@ class _Driver:
         problem, train = self.problem, self.sources.train
         if problem.known is not None:
             return problem.known
+        if problem.choice.form == "steps":
+            return Unrotated.of(train.rows())
         if problem.choice.form == "primal":
             all_rows = train.rows()
             found = self.work.spectrum(None, all_rows, train.device)

@@ -13,7 +13,8 @@ from torch import Tensor
 from uniqueinfo.linearization.source import Chunk
 from uniqueinfo.removal.blocks import Block, Everyone, Some
 from uniqueinfo.removal.course import Point
-from uniqueinfo.removal.learning import MOST_LOOKED_AT, Learnt, LossCurve, learn, looked_at, stopping_curve
+from uniqueinfo.removal.learning import Learnt, learn, looked_at
+from uniqueinfo.removal.loss_curve import MOST_LOOKED_AT, LossCurve, stopping_curve
 from uniqueinfo.removal.space import Space
 from uniqueinfo.removal.weighted import WeightedRows
 from uniqueinfo.scoring.cut import slices

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
@@ -34,10 +35,12 @@ from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Names, Place, Problem
-from uniqueinfo.scoring.recorded import along, recorded_network
+from uniqueinfo.scoring.recorded import along, network_at, recorded_network
+from uniqueinfo.scoring.retraced import Plan, Retracing
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training import Recorded, Training, as_training
+from uniqueinfo.training.optimizers import family
 
 _WORTH_TELLING = 10.0  # seconds that rows take from which on it is said whether they are kept
 
@@ -99,17 +102,23 @@ class Network:
 
     def differentiated(self, training: Training) -> nn.Module:
         """The network whose gradients are taken."""
-        if self.outputs is not None and not training.in_closed_form:
-            raise InputError("outputs: mixed outputs go with squared error alone; leave outputs out, or the loss")
+        self.check(training)
         if not isinstance(training, Recorded):
             return both_ends(self.model, self.trained)
-        if self.trained is not None:
-            raise InputError("trained: a recording has the trained network; leave it out")
         return recorded_network(self.model, training)
+
+    def check(self, training: Training) -> None:
+        """Refuse what does not go together."""
+        if self.outputs is not None and not training.in_closed_form:
+            raise InputError("outputs: mixed outputs go with squared error alone; leave outputs out, or the loss")
+        if isinstance(training, Recorded) and self.trained is not None:
+            raise InputError("trained: a recording has the trained network; leave it out")
 
 
 def network_problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples]:
     """The problem of a network, and its training samples; nothing is computed yet but a trial on a few of them."""
+    if isinstance(training, Recorded) and (found := _retraced(network, training, execution)) is not None:
+        return found
     passes = NetworkPasses(
         model=network.differentiated(training),
         projection=None,
@@ -134,6 +143,38 @@ def network_problem(network: Network, training: Training, execution: Execution) 
     if isinstance(training, Recorded):
         problem = along(network.model, training, train, val, execution.device).problem(problem, training)
     return problem, train
+
+
+def _retraced(network: Network, training: Recorded, execution: Execution) -> tuple[Problem, Samples] | None:
+    """A recorded training by its own steps; None where they are too many, or a projection is asked for."""
+    network.check(training)
+    if network.projection not in (None, "auto"):
+        return None
+    end = network_at(network.model, training, len(training.points) - 1)
+    passes = NetworkPasses(end, None, None, as_bytes(execution.memory), execution.device, execution.progress)
+    train, val = passes.samples(network.train), None if network.val is None else passes.samples(network.val)
+    check_labelled(train)
+    look = passes.look(train)
+    plan = Plan.of(training, len(train), look, passes.memory, whole=network.projection is None)
+    if plan is None:
+        _say_stretches(training, len(train))
+        return None
+    said = along(network.model, training, train, val, execution.device)
+    problem = Retracing(network.model, training, plan, train, val, look, said, execution, passes).problem()
+    return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train
+
+
+def _say_stretches(training: Recorded, samples: int) -> None:
+    """Say that steps are too many to be taken again; refuse an optimizer that has no other way."""
+    about, steps = training.about, f"{len(training.steps):,} steps"
+    told = f"{steps} are too many to be taken again without each of {samples:,} samples"
+    if family(about["optimizer"]) is None:
+        raise InputError(f"training: {told}, and {about['optimizer']} is followed in no other way; score fewer samples")
+    warnings.warn(
+        f"{told}: the training is followed in stretches between its checkpoints instead. Clipping, decays that differ "
+        "between groups and second moments that change are not followed there.",
+        stacklevel=4,
+    )
 
 
 @dataclass(frozen=True, eq=False)

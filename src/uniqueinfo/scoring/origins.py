@@ -39,7 +39,7 @@ def reopened(problem: Problem, work: Path, training: Training) -> Origin:
     kept = Work.of_run(work)
     known = problem.known or _kept_system(problem, sources, kept)
     linearization = problem.face(sources, known)
-    if known is None:
+    if known is None and problem.choice.form != "steps":
         kept.keep_spectrum(linearization.system)
         kept.done(questions=True)
     probe = _probe(problem, sources, linearization.system)
@@ -56,7 +56,7 @@ def _probe(problem: Problem, sources: Sources, system: Eigensystem, known: Probe
 def _kept_system(problem: Problem, sources: Sources, kept: Work) -> Eigensystem | None:
     """The eigenvectors of the run, where they lie in its folder."""
     train, form = sources.train, problem.choice.form
-    if form == "sketch":
+    if form in ("sketch", "steps"):
         return None
     residual = None if form == "primal" else train.read(slice(0, train.samples), rows=False).residual
     return kept.spectrum(residual, None if train.width is None else train.rows(), train.device)

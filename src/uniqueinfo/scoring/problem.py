@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.smoothing import SGD, Smoothing
 from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.removal.learning import Learnt
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.spectrum.choice import Choice
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -68,6 +69,8 @@ class Problem:
     """Fixes where the sources keep rows or kernels, once that is known."""
     known: Eigensystem | None = None
     """The eigendecomposition, where it was computed before."""
+    learn: Callable[[], Learnt] | None = None
+    """What was learnt, where the training is followed step by step and nothing is decomposed."""
 
     def check(self) -> None:
         """Refuse what cannot be, before anything is computed or written."""
@@ -79,6 +82,11 @@ class Problem:
             raise InputError("sketch: follows squared error alone; leave it out, or train with loss='mse'")
         if not isinstance(self.smoothing, Smoothing | None):
             raise InputError(f"smoothing: expected a smoothing such as SGD, or None, got {self.smoothing!r}")
+        if self.choice.form == "steps" and self.smoothing is not None:
+            raise InputError(
+                "smoothing: a recorded training is followed step by step, which tells nothing of the curvature that a "
+                "smoothing needs; leave it out, or score with a training algorithm"
+            )
         if self.choice.form == "sketch" and isinstance(self.smoothing, SGD):
             raise InputError(
                 "smoothing: SGD needs every direction, and a sketch keeps only some; take another, or no sketch"

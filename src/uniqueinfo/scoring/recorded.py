@@ -34,16 +34,17 @@ _BATCH = 256
 def recorded_network(model: nn.Module, training: Recorded) -> nn.Module:
     """The network with its gradients at both ends of the training, in the units of its optimizer."""
     scales, last = training.scales(), len(training.points) - 1
-    start, end = (_at(model, training, number) for number in (0, last))
+    start, end = (network_at(model, training, number) for number in (0, last))
     found = BothEnds(start, end)
     if not scales:
         return found
     return InUnits(found, {f"{side}.{name}": scale for side in ("start", "end") for name, scale in scales.items()})
 
 
-def _at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
+def network_at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
+    """The network at a checkpoint, of which only what was trained is linearized."""
     copy = deepcopy(model)
-    for name, parameter in copy.named_parameters():  # only what was trained is linearized
+    for name, parameter in copy.named_parameters():
         parameter.requires_grad_(name in training.trained and parameter.requires_grad)
     try:
         copy.load_state_dict(training.state(number))
@@ -61,7 +62,7 @@ def along(model: nn.Module, training: Recorded, train: Samples, val: Samples | N
     found = []
     with progress("Outputs at checkpoints", points) as advance:
         for number in range(points):
-            copy = _at(model, training, number)
+            copy = network_at(model, training, number)
             found.append(_outputs(copy, train, device))
             if number == points - 1:
                 after = None if val is None else _outputs(copy, val, device)
@@ -85,16 +86,21 @@ class Along:
     val: Tensor | None
     """After training, (m, k)."""
 
+    def told(self, training: Recorded) -> dict[str, Any]:
+        """What scores depend on: what the network said, and when."""
+        sha = hashlib.sha256(np.ascontiguousarray(self.train.cpu().numpy()).tobytes())
+        for array in (training.steps.rates, training.steps.positions):
+            sha.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        return {"recording": {"digest": sha.hexdigest(), "points": json.loads(json.dumps(training.points))}}
+
     def problem(self, given: Problem, training: Recorded) -> Problem:
         """The problem of the network with these outputs."""
-        digest = hashlib.sha256(np.ascontiguousarray(self.train.cpu().numpy()).tobytes()).hexdigest()
-        told = {"recording": {"outputs": digest, "points": json.loads(json.dumps(training.points))}}
         return replace(
             given,
             sources=self._with(given.sources),
             ready=lambda sources, place: self._ready(given, sources, place),
             face=lambda sources, system: self._face(given, sources, system),
-            settings={**given.settings, **told},
+            settings={**given.settings, **self.told(training)},
         )
 
     def _with(self, sources: Sources) -> Sources:

@@ -18,9 +18,12 @@ DIRECTIONS = 2_000
 
 @dataclass(frozen=True)
 class Choice:
-    """A form, the side of the matrix whose eigenvalues it takes, and the reason."""
+    """A form, the side of the matrix whose eigenvalues it takes, and the reason.
 
-    form: Literal["dual", "primal", "sketch"]
+    Where the steps of a training are taken again nothing is decomposed, and the side is that of the weights followed.
+    """
+
+    form: Literal["dual", "primal", "sketch", "steps"]
     side: int
     why: str
 

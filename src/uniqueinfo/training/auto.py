@@ -15,6 +15,8 @@ from uniqueinfo.training.loss_names import SQUARED, LossFunction, check_loss
 class Auto(Training):
     """A stable rate, and the stopping time with the least leave-one-out loss: chosen when samples are scored.
 
+    Under another loss than squared error the weight decay is chosen with the time, 0 unless another is clearly better.
+
     >>> Auto(loss="cross-entropy").words()
     'stopped where the leave-one-out loss is least, loss cross-entropy'
     """

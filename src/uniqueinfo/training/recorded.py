@@ -7,22 +7,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training.algorithm import Filter, Reduction, Training, check_reduction
 from uniqueinfo.training.flow import GradientFlow
 from uniqueinfo.training.loss_names import LossFunction, check_loss
+from uniqueinfo.training.optimizers import family, followed
+from uniqueinfo.training.steps import Steps, read_steps, write_steps
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+Place = Literal["empty", "next"]
 KIND = "the recording of a training"
-_BETA = 0.999  # of Adam's second moments, as PyTorch has it
 _INSTANT = 1e-12  # of the whole: what a stretch in which all rates were 0 is taken for
-FAMILIES = {"SGD": "sgd", "Adam": "adam", "AdamW": "adam", "NAdam": "adam", "RAdam": "adam"}
-"""Optimizers that can be followed: by plain gradients, or by gradients over the root of their second moments."""
+_BETA, _EPS = 0.999, 1e-8  # of Adam's second moments, as PyTorch has it
+_SCALED = ("adam", "adamw", "nadam", "radam")
 
 
 @dataclass(frozen=True)
@@ -36,117 +38,116 @@ class Recorded(Training):
     loss: str | LossFunction = ""
     """As recorded, if not given."""
     reduction: Reduction = "mean"
+    place: Place = "empty"
+    """What is in the place of a sample that leaves: nothing, so that its batch is smaller; or the next one, where a
+    loader that does not shuffle goes through the rest, and all behind move up."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))
         if self.loss == "":
-            object.__setattr__(self, "loss", self._about["loss"])
+            object.__setattr__(self, "loss", self.about["loss"])
         check_loss(self.loss)
         check_reduction(self, self.reduction)
+        if self.place not in ("empty", "next"):
+            raise InputError(f'place: expected "empty" or "next", got {self.place!r}')
 
     @property
     def in_closed_form(self) -> bool:
         """Its outputs are those of the network itself."""
         return False
 
-    @property
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """The optimizer, its options for each group of parameters, the loss, clipping."""
+        owner = self._store.owner()
+        assert owner is not None
+        return dict(owner["identity"])
+
+    @cached_property
     def points(self) -> list[dict[str, Any]]:
-        """The checkpoints: their step, the sums of rates of each group until there, and their file."""
+        """The checkpoints: their step and their file."""
         found: list[dict[str, Any]] = (self._store.read_json("points.json") or {"points": []})["points"]
         if len(found) < 2:
             raise InputError(f"{self.folder}: holds no more than a start; record some steps first")
         return found
 
+    @cached_property
+    def steps(self) -> Steps:
+        """What happened in every step."""
+        found, wanted = read_steps(self._store), int(self.points[-1]["step"])
+        if found is None or len(found) < wanted:
+            at = 0 if found is None else len(found)
+            raise InputError(f"{self.folder}: the steps from {at} on are missing or damaged; record the training again")
+        return found.until(wanted)
+
     @property
     def stretches(self) -> tuple[GradientFlow, ...]:
-        """Between checkpoints: flow for the sum of the rates, in units of the first group's."""
-        points, decay = self.points, float(self._about["weight_decay"])
-        times = [point["time"][0] for point in points]
+        """Between checkpoints: flow for the sum of the first group's rates, which momentum makes longer."""
+        options = self.about["options"][0]
+        momentum, dampening = (float(options.get(name, 0.0)) for name in ("momentum", "dampening"))
+        length = (1 - dampening) / (1 - momentum) if momentum else 1.0
+        decay, times = float(options.get("weight_decay", 0.0)), length * self.steps.times()
+        ends = [times[point["step"]] for point in self.points]
         return tuple(
-            GradientFlow(1.0, max(later - before, _INSTANT * times[-1]), decay, self.reduction, self.loss)
-            for before, later in pairwise(times)
+            GradientFlow(1.0, float(max(later - before, _INSTANT * ends[-1])), decay, self.reduction, self.loss)
+            for before, later in pairwise(ends)
         )
-
-    @property
-    def is_sgd(self) -> bool:
-        """Whether steps go along the gradients themselves, one rate for all."""
-        return self._about["family"] == "sgd" and len(self.points[0]["time"]) == 1
-
-    @property
-    def momentum(self) -> float:
-        """Of SGD."""
-        return float(self._about["momentum"])
-
-    @property
-    def weight_decay(self) -> float:
-        """As the optimizer had it."""
-        return float(self._about["weight_decay"])
-
-    def rates(self, numbers: Sequence[int]) -> list[tuple[int, float]]:
-        """Steps between each two of these checkpoints, and the mean rate of one."""
-        found, points = [], self.points
-        for before, later in pairwise([points[number] for number in numbers]):
-            count = later["step"] - before["step"]
-            found.append((count, (later["time"][0] - before["time"][0]) * (1 - self.momentum) / count))
-        return found
 
     @property
     def trained(self) -> frozenset[str]:
         """The parameters that the optimizer had."""
-        return frozenset(self._about["groups"])
+        return frozenset(self.about["groups"])
 
     def state(self, number: int) -> dict[str, Tensor]:
         """Parameters and buffers of the network at a checkpoint."""
-        return {name[len(_STATE) :]: value for name, value in self._read(number).items() if name.startswith(_STATE)}
+        return _under(_STATE, self._read(number))
+
+    def moments(self, number: int) -> dict[str, Tensor]:
+        """Second moments of the trained parameters at a checkpoint; empty where the optimizer has none."""
+        return _under(_MOMENT, self._read(number))
 
     def scales(self) -> dict[str, Tensor]:
         """√P of every trained parameter, P what the optimizer multiplies its gradient by; empty where that is one.
 
-        Adam divides by the root of the second moments: those at the end stand for all of the training, as early ones
-        are tiny. A group with another rate than the first has its ratio in P.
+        Adam divides by the root of the second moments: those at the end stand for all of the training. A group with
+        another rate than the first has its ratio in P.
         """
         import torch
 
-        points, about = self.points, self._about
-        last, moments = points[-1], self._read(len(points) - 1)
+        last, about, rates = len(self.points) - 1, self.about, self.steps.rates.sum(axis=0)
+        state, moments = self.state(last), self.moments(last)
+        adam = family(about["optimizer"]) == "adam"
         found: dict[str, Tensor] = {}
         for name, group in about["groups"].items():
-            ratio = last["time"][group] / last["time"][0]
-            value = moments[f"{_STATE}{name}"]
-            scale = torch.full_like(value, ratio)
-            if about["family"] == "adam":
-                seen = moments.get(f"{_MOMENT}{name}")
-                if seen is None:
+            scale = torch.full_like(state[name], float(rates[group] / rates[0]) if rates[0] else 1.0)
+            if adam:
+                options = about["options"][group]
+                beta, eps = float(options.get("betas", (0.9, _BETA))[1]), float(options.get("eps", _EPS))
+                if name not in moments:
                     raise InputError(
                         f"{self.folder}: the last checkpoint has no second moments of {name}, by which Adam divides; "
                         "hand them over with optimizer_states"
                     )
-                unbiased = seen / (1 - about["beta"] ** max(1, last["step"]))
-                scale = scale / (unbiased.sqrt() + about["eps"])
+                unbiased = moments[name] / (1 - beta ** max(1, self.points[-1]["step"]))
+                scale = scale / (unbiased.sqrt() + eps)
             found[name] = scale.sqrt()
-        plain = about["family"] == "sgd" and all(bool((scale == 1).all()) for scale in found.values())
+        plain = not adam and all(bool((scale == 1).all()) for scale in found.values())
         return {} if plain else found
 
     def filter(self, samples: int) -> Filter:
         """Of the whole, as if its curvature had not changed."""
-        total = sum(stretch.time for stretch in self.stretches)
-        return GradientFlow(1.0, total, float(self._about["weight_decay"]), self.reduction).filter(samples)
+        stretches = self.stretches
+        total = sum(stretch.time for stretch in stretches)
+        return GradientFlow(1.0, total, stretches[0].weight_decay, self.reduction).filter(samples)
 
     def words(self) -> str:
         """With what was recorded."""
-        about, last = self._about, self.points[-1]
-        return f"{last['step']:,} steps of {about['optimizer']}, as recorded{self.in_words()}"
+        return f"{self.points[-1]['step']:,} steps of {self.about['optimizer']}, as recorded{self.in_words()}"
 
     @property
     def length(self) -> float:
         """Steps."""
         return float(self.points[-1]["step"])
-
-    @cached_property
-    def _about(self) -> dict[str, Any]:
-        owner = self._store.owner()
-        assert owner is not None
-        return dict(owner["identity"])
 
     @property
     def _store(self) -> OwnedFolder:
@@ -170,17 +171,19 @@ class Recorded(Training):
         folder: str | Path,
         lr: float | Sequence[float],
         optimizer: str = "sgd",
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
+        options: Mapping[str, Any] | None = None,
         loss: str = "cross-entropy",
+        clip: float | None = None,
         reduction: Reduction = "mean",
         optimizer_states: Sequence[Mapping[str, Tensor]] = (),
     ) -> Recorded:
         """From checkpoints that are there already: state_dicts, the first of the start, and the steps they are of.
 
-        `lr`: the rate, or the mean rate between each two checkpoints. `optimizer`: "sgd", "adam" or "adamw".
-        `optimizer_states`: for Adam the second moments (exp_avg_sq) of each parameter at the last checkpoint, by name.
-        `folder`: where the recording is written.
+        `lr`: the rate, or the mean rate between each two checkpoints. `optimizer`: its name in PyTorch, "sgd", "adamw",
+        …, and `options` what it was given beside its rate: momentum, weight_decay, betas, …
+        `optimizer_states`: for Adam the second moments (exp_avg_sq) of each parameter by name, at the last checkpoint
+        alone or at all but the first. `clip`: the norm that gradients were clipped to. `folder`: where the recording
+        is written.
         """
         if len(checkpoints) != len(steps) or len(steps) < 2 or steps[0] != 0 or sorted(set(steps)) != list(steps):
             raise InputError("steps: expected one for each checkpoint, rising from 0")
@@ -189,35 +192,32 @@ class Recorded(Training):
             raise InputError(
                 f"lr: expected one rate, or one for each of the {len(steps) - 1} stretches, got {len(rates)}"
             )
-        if optimizer.lower() not in ("sgd", "adam", "adamw"):
-            raise InputError(f'optimizer: expected "sgd", "adam" or "adamw", got {optimizer!r}; name the closest')
-        family = "sgd" if optimizer.lower() == "sgd" else "adam"
-        moments = optimizer_states[-1] if optimizer_states else {}
-        if family == "adam" and not moments:
+        name, moments = followed(optimizer), list(optimizer_states)
+        if name.lower() in _SCALED and not moments:
             raise InputError(
                 "optimizer_states: Adam divides by its second moments (exp_avg_sq); hand over the last ones"
             )
-        changed = [name for name, value in checkpoints[0].items() if bool((value != checkpoints[-1][name]).any())]
-        trained = list(moments) or changed
+        if len(moments) not in (0, 1, len(steps) - 1):
+            raise InputError(
+                f"optimizer_states: expected those of the last checkpoint, or of the last {len(steps) - 1}, got "
+                f"{len(moments)}"
+            )
+        changed = [each for each, value in checkpoints[0].items() if bool((value != checkpoints[-1][each]).any())]
+        trained = list(moments[-1]) if moments else changed
         identity = {
-            "optimizer": optimizer,
-            "family": family,
+            "optimizer": name,
+            "options": [_checked(name, options or {})],
             "loss": loss,
-            "weight_decay": weight_decay,
-            "momentum": momentum if family == "sgd" else 0.0,
-            "beta": _BETA,
-            "eps": 1e-8,
+            "clip": clip,
             "groups": dict.fromkeys(trained, 0),
         }
         store = OwnedFolder.open(Path(folder), KIND, identity)
-        points, time = [], 0.0
-        for number, (state, step) in enumerate(zip(checkpoints, steps, strict=True)):
-            if number:
-                factor = 1.0 if family == "adam" else 1 / (1 - momentum)
-                time += rates[number - 1] * factor * (step - steps[number - 1])
-            name = f"point-{step:09}"
-            points.append({"step": step, "time": [time], "file": name})
-            write_point(store, name, state, moments if number == len(steps) - 1 else {})
+        known: list[Mapping[str, Tensor]] = [{}] * (len(steps) - len(moments)) + moments
+        points: list[dict[str, Any]] = []
+        for state, step, each in zip(checkpoints, steps, known, strict=True):
+            points.append({"step": step, "file": f"point-{step:09}"})
+            write_point(store, points[-1]["file"], state, each)
+        write_steps(store, 0, Steps.even(steps, rates))
         store.write_json("points.json", {"points": points})
         return cls(folder, loss, reduction)
 
@@ -230,3 +230,21 @@ def write_point(store: OwnedFolder, name: str, state: Mapping[str, Tensor], mome
     arrays = {f"{_STATE}{each}": value for each, value in state.items()}
     arrays |= {f"{_MOMENT}{each}": value for each, value in moments.items()}
     store.write_arrays(name, {each: value.detach().cpu().numpy() for each, value in arrays.items()})
+
+
+def _under(prefix: str, arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name[len(prefix) :]: value for name, value in arrays.items() if name.startswith(prefix)}
+
+
+def _checked(optimizer: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse what the optimizer does not take."""
+    import torch
+
+    from uniqueinfo.training.optimizers import made
+
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    try:
+        made(optimizer, [torch.nn.Parameter(torch.zeros(1))], [plain])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"options: {optimizer} refuses them ({error}); name what it was made with") from error
+    return plain

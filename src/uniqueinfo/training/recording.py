@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -15,25 +16,35 @@ from torch.optim import Optimizer
 from uniqueinfo.errors import InputError
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training.loss_names import LOSSES, check_loss
-from uniqueinfo.training.recorded import FAMILIES, KIND, Recorded, write_point
+from uniqueinfo.training.optimizers import followed, options_of
+from uniqueinfo.training.recorded import KIND, Recorded, write_point
+from uniqueinfo.training.steps import Steps, keep_only, read_steps, write_steps
 
 _RATIO = 1.5  # of the steps of two checkpoints, at least
+_HELD = 200  # steps that are held before they are written, at most: so many may be lost with a killed process
+
+Positions = Sequence[int] | Tensor
+"""Where samples stand in the training data."""
 
 
 class Recording:
-    """A few checkpoints of a training, geometric in time, with the sums of the rates between them.
+    """A few checkpoints of a training, geometric in time, and what passed by in every step between them.
 
         recording = Recording("recording", model, optimizer)
-        for inputs, labels in loader:
+        for positions, inputs, labels in loader:
+            outputs = model(inputs)
             ...
             optimizer.step()
-            recording.step()
+            recording.step(positions, outputs)
         recording.finish()
 
+    `positions` say which samples of the training data were in the batch; with them scores know the order of the
+    batches. `outputs` are what the network said of them, dropout included. Both may be left out. Where gradients are
+    accumulated, call `step` after every backward pass or after every optimizer step: samples count with the optimizer
+    step that follows them.
+
     Killed, it holds the training until its last checkpoint. A run that goes on from the user's own checkpoint hands
-    the number of its steps over as `resume`. Clipping of gradients is not seen: a training that clips all the time is
-    followed as if it had stepped further than it has. Gradients that are accumulated over several batches count once,
-    with their optimizer step.
+    the number of its steps over as `resume`.
     """
 
     def __init__(
@@ -44,18 +55,33 @@ class Recording:
         *,
         loss: str = "cross-entropy",
         checkpoints: int = 8,
+        clip: float | None = None,
         resume: int | None = None,
     ) -> None:
-        """`checkpoints`: at most so many are kept beside the start and the end. `resume`: steps done before."""
+        """`checkpoints`: at most so many are kept beside the start and the end. `resume`: steps done before.
+
+        `clip`: the norm that gradients are clipped to, where they are.
+        """
         check_loss(loss)
         if callable(loss) or checkpoints < 1:
             raise InputError(f"Recording: expected a loss of {', '.join(LOSSES)} and at least 1 checkpoint")
         self._model, self._optimizer, self._most = model, optimizer, checkpoints
-        self._names = _names(model, optimizer)
-        identity = _identity(model, optimizer, self._names, loss)
+        identity = {
+            "optimizer": followed(type(optimizer).__name__),
+            "options": [options_of(optimizer, group) for group in optimizer.param_groups],
+            "loss": loss,
+            "clip": clip,
+            "groups": _names(model, optimizer),
+        }
         self._store = _opened(Path(folder), identity, resume)
         self._points: list[dict[str, Any]] = []
-        self._step, self._time = 0, [0.0 for _ in optimizer.param_groups]
+        self._step = self._written = 0
+        self._rates: list[list[float]] = []
+        self._sizes: list[int] = []
+        self._passed: list[Tensor] = []
+        self._said: list[Tensor] = []
+        self._waiting = 0
+        optimizer.register_step_post_hook(lambda *_: self._stepped())
         if resume is not None:
             self._go_on(resume)
         else:
@@ -64,17 +90,28 @@ class Recording:
     @property
     def bytes(self) -> int:
         """What one checkpoint takes on disk."""
-        moments = 2 if FAMILIES[type(self._optimizer).__name__] == "adam" else 1
-        each: int = sum(value.nbytes for value in _state(self._model).values())
-        return each * moments
+        held = [*_state(self._model).values(), *self._moments().values()]
+        return sum(value.nbytes for value in held)
 
-    def step(self) -> None:
-        """After every `optimizer.step()`."""
-        self._step += 1
-        for number, group in enumerate(self._optimizer.param_groups):
-            self._time[number] += _rate(group)
+    def step(self, positions: Positions | None = None, outputs: Tensor | None = None) -> None:
+        """After every `optimizer.step()`: which samples were in the batch, and what the network said of them."""
+        if positions is not None:
+            passed = torch.as_tensor(positions).detach().reshape(-1)
+            if outputs is not None and len(outputs) != len(passed):
+                raise InputError(f"Recording.step: {len(passed)} positions and outputs of {len(outputs)} samples")
+            self._passed.append(passed)
+            self._waiting += len(passed)
+            if outputs is not None:
+                self._said.append(outputs.detach().reshape(len(passed), -1))
+        before = self._step
+        self._step = self._written + len(self._rates)
+        if self._step > before:
+            self._sizes += [0] * (self._step - before - 1) + [self._waiting]
+            self._waiting = 0
         if self._step >= self._next:
             self._keep()
+        elif len(self._rates) >= _HELD:
+            self._write()
 
     def finish(self) -> Recorded:
         """After the last step: keep the end."""
@@ -89,15 +126,34 @@ class Recording:
         if kind is None:
             self.finish()
 
+    def _stepped(self) -> None:
+        """The optimizer has stepped, with these rates; a schedule may change them before `step` is called."""
+        self._rates.append([float(group["lr"]) for group in self._optimizer.param_groups])
+
     def _keep(self, *, last: bool = False) -> None:
+        self._write()
         name = f"point-{self._step:09}"
         write_point(self._store, name, _state(self._model), self._moments())
-        self._points.append({"step": self._step, "time": list(self._time), "file": name})
+        self._points.append({"step": self._step, "file": name})
         dropped = [] if last else self._thinned()
         self._store.write_json("points.json", {"points": self._points})
         for point in dropped:
             self._store.remove(f"{point['file']}.safetensors")
         self._next = max(self._step + 1, math.ceil(_RATIO * self._step))
+
+    def _write(self) -> None:
+        """Keep the steps since the last time; what was not told of all of them is not kept of any."""
+        if not self._rates:
+            return
+        rates, sizes = np.array(self._rates), np.array(self._sizes, dtype=np.intp)
+        steps = Steps(rates)
+        if self._passed and sizes.all():
+            passed = torch.cat(self._passed).cpu().numpy().astype(np.intp)
+            said = torch.cat(self._said).float().cpu().numpy() if self._said else None
+            steps = Steps(rates, sizes, passed, said if said is not None and len(said) == len(passed) else None)
+        write_steps(self._store, self._written, steps)
+        self._written += len(rates)
+        self._rates, self._sizes, self._passed, self._said = [], [], [], []
 
     def _thinned(self) -> list[dict[str, Any]]:
         """Take out checkpoints that are closest to their neighbours, while there are too many."""
@@ -109,8 +165,7 @@ class Recording:
         return dropped
 
     def _moments(self) -> dict[str, Tensor]:
-        if FAMILIES[type(self._optimizer).__name__] != "adam":
-            return {}
+        """Second moments of the gradients, where the optimizer divides by them."""
         state = self._optimizer.state
         known: dict[Tensor, str] = {parameter: name for name, parameter in self._model.named_parameters()}
         return {known[parameter]: held["exp_avg_sq"] for parameter, held in state.items() if "exp_avg_sq" in held}
@@ -120,12 +175,14 @@ class Recording:
         self._points = [point for point in found if point["step"] <= step]
         if not self._points:
             raise InputError(f"resume: nothing was recorded up to step {step}; begin with a new folder")
-        before = self._points[-1]
-        behind = step - before["step"]  # their rates were not kept: those of now stand for them
-        rates = [_rate(group) for group in self._optimizer.param_groups]
-        self._time = [time + behind * rate for time, rate in zip(before["time"], rates, strict=True)]
-        self._step = step
-        self._next = max(step + 1, math.ceil(_RATIO * before["step"]))
+        kept = read_steps(self._store)
+        kept = None if kept is None else kept.until(step)
+        keep_only(self._store, kept)
+        self._written = 0 if kept is None else len(kept)
+        for _ in range(step - self._written):  # they were lost: the rates of now stand for theirs
+            self._stepped()
+        self._step, self._sizes = step, [0] * (step - self._written)
+        self._next = max(step + 1, math.ceil(_RATIO * self._points[-1]["step"]))
 
 
 def _opened(folder: Path, identity: dict[str, Any], resume: int | None) -> OwnedFolder:
@@ -135,44 +192,6 @@ def _opened(folder: Path, identity: dict[str, Any], resume: int | None) -> Owned
             f"{folder}: holds a recording already; name a new folder, or say resume=STEPS to go on with it"
         )
     return store
-
-
-def _identity(model: nn.Module, optimizer: Optimizer, names: dict[str, int], loss: str) -> dict[str, Any]:
-    kind = type(optimizer).__name__
-    if kind not in FAMILIES:
-        raise InputError(
-            f"optimizer: {kind} is not followed; SGD (with momentum or Nesterov), Adam and AdamW are. For others, hand "
-            "their checkpoints to Recorded.from_checkpoints with the rates that come closest"
-        )
-    first = optimizer.param_groups[0]
-    return {
-        "optimizer": kind,
-        "family": FAMILIES[kind],
-        "loss": loss,
-        "weight_decay": _decay(kind, optimizer.param_groups),
-        "momentum": float(first.get("momentum", 0.0)) if FAMILIES[kind] == "sgd" else 0.0,
-        "beta": float(first.get("betas", (0.0, 0.0))[1]),
-        "eps": float(first.get("eps", 0.0)),
-        "groups": names,
-    }
-
-
-def _decay(kind: str, groups: list[dict[str, Any]]) -> float:
-    """One for all parameters: that of most of them; said where it is not that of all."""
-    counted: dict[float, int] = {}
-    for group in groups:
-        decay = float(group.get("weight_decay", 0.0))
-        counted[decay] = counted.get(decay, 0) + sum(parameter.numel() for parameter in group["params"])
-    found = max(counted, key=counted.__getitem__)
-    if kind not in ("SGD", "AdamW") and set(counted) != {0.0}:
-        warnings.warn(f"{kind} adds its weight decay to the gradients, which is left out of account here", stacklevel=4)
-        return 0.0
-    if len(counted) > 1:
-        told = ", ".join(f"{decay:g}" for decay in sorted(counted))
-        warnings.warn(
-            f"groups have weight decays {told}; that of most parameters, {found:g}, is followed", stacklevel=4
-        )
-    return found
 
 
 def _names(model: nn.Module, optimizer: Optimizer) -> dict[str, int]:
@@ -188,14 +207,6 @@ def _names(model: nn.Module, optimizer: Optimizer) -> dict[str, int]:
             if parameter.requires_grad:
                 found[known[parameter]] = number
     return found
-
-
-def _rate(group: dict[str, Any]) -> float:
-    """Of one step: SGD's momentum makes it longer."""
-    rate = float(group["lr"])
-    if "momentum" in group and "betas" not in group:
-        rate *= (1 - float(group.get("dampening", 0.0)) if group["momentum"] else 1.0) / (1 - float(group["momentum"]))
-    return rate
 
 
 def _state(model: nn.Module) -> dict[str, Tensor]:
