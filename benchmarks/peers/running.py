@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,20 @@ def run(target: str, python: Path, problem: Path, out: Path, limits: Limits) -> 
 
     The report is kept in the folder, and read from there the next time.
     """
+    return run_child("benchmarks.peers.child", [target, str(problem)], python, out, limits)
+
+
+def run_child(module: str, arguments: Sequence[str], python: Path, out: Path, limits: Limits) -> dict[str, Any]:
+    """The same for any module that takes these arguments, the folder and `--seconds` and `--memory`."""
     path = out / "report.json"
     if path.is_file():
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
     out.mkdir(parents=True, exist_ok=True)
-    command = [str(python), "-W", "ignore", "-m", "benchmarks.peers.child", target, str(problem), str(out)]
+    command = [str(python), "-W", "ignore", "-m", module, *arguments, str(out)]
     command += ["--seconds", str(limits.seconds), "--memory", str(limits.memory)]
-    environment = os.environ | dict.fromkeys(_THREADS, "1") | {"PYTHONPATH": str(_ROOT)}
+    paths = os.pathsep.join((str(_ROOT / "src"), str(_ROOT)))
+    environment = os.environ | dict.fromkeys(_THREADS, "1") | {"PYTHONPATH": paths}
     with (out / "log.txt").open("w", encoding="utf-8") as log:
         try:
             code = subprocess.run(

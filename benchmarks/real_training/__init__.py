@@ -1,0 +1,1 @@
+"""Trainings people really run: do scores follow training again, under the loss and the optimizer really used?"""

@@ -1,0 +1,65 @@
+"""Our scores on the benchmark of dattri: along the recording of its one training, without samples and halves."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+import uniqueinfo as ui
+from benchmarks.real_training.dattri_protocol import Truths
+from benchmarks.real_training.dattri_training import Digits, Setting, train
+from benchmarks.real_training.ours import Arrays
+from uniqueinfo.removal.retracing import Retraced
+from uniqueinfo.scoring.retraced import Plan, alone, followed
+from uniqueinfo.types import Floats, Indices
+
+_WEIGHTS, _GRADIENTS = 8_192, 3
+
+
+def ours_of(setting: Setting, data: Digits, truths: Truths) -> Arrays:
+    """What each sample's leaving adds to each query's loss, and what the losses are with each half alone.
+
+    Halves are told twice: as one removal of the other half, and as the sum of single effects of first order.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        begun: list[ui.Recording] = []
+
+        def recording(model: nn.Module, optimizer: Optimizer) -> ui.Recording:
+            begun.append(ui.Recording(Path(folder) / "recording", model, optimizer))
+            return begun[0]
+
+        model = train(setting, data, 0, recording=recording)
+        return _followed(data, truths, model, replace(begun[0].finish(), place="next"))
+
+
+def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recorded) -> Arrays:
+    started = time.process_time()
+    parameters = sum(each.numel() for each in model.parameters())
+    points = (0, len(training.points) // 2, len(training.points) - 1)[-_GRADIENTS:]
+    plan = Plan(min(parameters, _WEIGHTS), points, operations=0.0, rows=0.0)
+    retracing = followed(model, (data.X, data.y), (data.X_query, data.y_query), training, plan)
+    how, rows = retracing.steps(), retracing.validation_rows()
+    with torch.no_grad():
+        outputs = model(data.X_query).double()
+
+    def losses(of: Retraced, members: Indices) -> Floats:
+        """Of the queries without these samples, (removals, m)."""
+        parts = [of(alone(of, some)) for some in np.array_split(members, max(1, len(members) // 50))]
+        moved = (torch.cat(parts).float() @ rows.flatten(0, 1).T).double().reshape(len(members), *outputs.shape)
+        return np.stack([data.losses_of(outputs - each) for each in moved])
+
+    shuffled = replace(how, training=replace(training, place="empty"))
+    others = np.stack([np.setdiff1d(np.arange(len(data.X)), half) for half in truths.subsets])
+    return {
+        "without": losses(how, np.array(truths.samples)[:, None]),
+        "halves": losses(shuffled, others),
+        "halves_summed": losses(replace(shuffled, first_order=True), others),
+        "seconds": np.array(time.process_time() - started),
+    }
