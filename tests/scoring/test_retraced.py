@@ -28,7 +28,7 @@ from uniqueinfo.scoring import retraced
 from uniqueinfo.types import Floats
 
 Optimizers = Callable[[nn.Module], torch.optim.Optimizer]
-N, M, BATCH, STEPS = 24, 12, 6, 40
+N, M, BATCH, STEPS = 24, 12, 6, 24
 OPTIMIZERS: dict[str, Optimizers] = {
     "SGD": lambda model: torch.optim.SGD(model.parameters(), lr=0.1),
     "momentum": lambda model: torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=0.1),
