@@ -43,7 +43,7 @@ def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recor
     started = time.process_time()
     parameters = sum(each.numel() for each in model.parameters())
     points = (0, len(training.points) // 2, len(training.points) - 1)[-_GRADIENTS:]
-    plan = Plan(min(parameters, _WEIGHTS), points, operations=0.0, rows=0.0)
+    plan = Plan(min(parameters, _WEIGHTS), points, operations=0.0)
     retracing = followed(model, (data.X, data.y), (data.X_query, data.y_query), training, plan)
     how, rows = retracing.steps(), retracing.validation_rows()
     with torch.no_grad():

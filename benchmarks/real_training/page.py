@@ -234,8 +234,8 @@ _HEAD = """# Following the training people really run
 
 A score is worth what it says about really training again without the sample. Recorded by one line in the training loop,
 a training is followed by its own steps: its batches, its rates, its own optimizer. For networks that start pretrained,
-scores then rank samples about as well as a second run of the same training does, where scores that know nothing of the
-training hardly rank them at all. A network that has to learn its features from scratch is not followed.
+scores then rank samples far better than scores that know nothing of the training; the last row of a table says how well
+a second run of the same training does. A network that has to learn its features from scratch is not followed.
 
 Here networks are trained by an ordinary loop of mini-batches, with the loss and the optimizer people use, and trained
 again without each of some samples: the same batches, in which the sample weighs nothing. The tables say how well scores

@@ -136,9 +136,12 @@ def test_accumulated_gradients_count_with_the_step_that_follows_them(tmp_path: P
             optimizer.step()
             optimizer.zero_grad()
         recording.step([number] * 8)
+    recording.step([9] * 8)  # for a step that never comes
     steps = recording.finish().steps
     assert steps.sizes is not None
+    assert steps.positions is not None
     assert steps.sizes.tolist() == [16, 16, 16]
+    assert steps.positions.tolist() == [number for number in range(6) for _ in range(8)]
 
 
 def test_positions_and_outputs_of_other_numbers_of_samples_are_refused(tmp_path: Path) -> None:

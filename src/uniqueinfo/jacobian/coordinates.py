@@ -6,7 +6,7 @@ Jacobian counts 1/√π_j times. The kernel then comes out right on average,
     E Σ_{kept j} J_aj J_bj / π_j = Σ_j J_aj J_bj,
 
 and closely where q_j follows P_j Σ J_j², the share of the weight in the kernel, P what an optimizer multiplies its
-gradient by. At the same number of columns the error is a quarter of that of coordinates drawn evenly from each layer.
+gradient by.
 """
 
 from __future__ import annotations

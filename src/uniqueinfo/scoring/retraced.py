@@ -53,8 +53,7 @@ class Plan:
     points: tuple[int, ...]
     """Numbers of the checkpoints at which gradients are taken."""
     operations: float
-    rows: float
-    """Jacobian rows that are computed."""
+    """Of all steps."""
 
     @classmethod
     def of(cls, training: Recorded, samples: int, look: Look, memory: int, *, whole: bool = False) -> Plan | None:
@@ -69,7 +68,7 @@ class Plan:
         width = most if whole else int(min(most, AFFORDABLE / each, _SHARE * memory / bytes_each))
         if width < min(FEWEST_COLUMNS, look.parameters):
             return None
-        return cls(width, points, each * width, float(len(points) * samples * look.outputs))
+        return cls(width, points, each * width)
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,8 +148,9 @@ class Recording:
         rates, sizes = np.array(self._rates), np.array(self._sizes, dtype=np.intp)
         steps = Steps(rates)
         if self._passed and sizes.all():
-            passed = torch.cat(self._passed).cpu().numpy().astype(np.intp)
-            said = torch.cat(self._said).float().cpu().numpy() if self._said else None
+            stepped = int(sizes.sum())  # the last gradients may have been accumulated for a step that never came
+            passed = torch.cat(self._passed)[:stepped].cpu().numpy().astype(np.intp)
+            said = torch.cat(self._said)[:stepped].float().cpu().numpy() if self._said else None
             steps = Steps(rates, sizes, passed, said if said is not None and len(said) == len(passed) else None)
         write_steps(self._store, self._written, steps)
         self._written += len(rates)
