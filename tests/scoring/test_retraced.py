@@ -162,7 +162,7 @@ def test_some_weights_stand_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     make, start = OPTIMIZERS["AdamW"], network(hidden=256)
     train(make, start, folder=tmp_path / "r")
     whole = scored(start, tmp_path / "r", projection=None)
-    monkeypatch.setattr(retraced, "MOST_COLUMNS", {"others": 400})
+    monkeypatch.setattr(retraced, "MOST_COLUMNS", {"others": 600})
     monkeypatch.setattr(retraced, "FEWEST_COLUMNS", 100)
     some = scored(start, tmp_path / "r")
     assert "of 2,307 weights stand for all" in some.settings["projection_why"]

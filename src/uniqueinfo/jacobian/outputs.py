@@ -1,14 +1,25 @@
-"""Fewer outputs for networks with many: a random rotation of them, cut off."""
+"""Fewer outputs than a network has: mixtures of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+
+
+class Mixing(Protocol):
+    """Mixtures Sᵀf of a network's k outputs f."""
+
+    def matrix(self, outputs: int) -> Tensor:
+        """S for a network of so many outputs: (outputs, mixtures), float64."""
+
+    def factor(self, outputs: int) -> float:
+        """What squared changes of the mixtures must be multiplied by."""
 
 
 @dataclass(frozen=True)
@@ -42,3 +53,31 @@ class OutputSketch:
     def factor(self, outputs: int) -> float:
         """k/size: what squared changes of the mixtures must be multiplied by."""
         return outputs / self.size
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Replace k outputs by k − 1 differences of them: all that a loss sees which no shift of all outputs changes.
+
+    The columns of S are orthonormal and orthogonal to (1, …, 1), so SSᵀg = g for every g whose entries add up to
+    nothing, as those of the gradient of softmax cross-entropy do.
+
+    >>> S = Contrasts().matrix(3)
+    >>> g = torch.tensor([0.2, -0.7, 0.5], dtype=S.dtype)
+    >>> torch.allclose(S @ (S.T @ g), g)
+    True
+    """
+
+    def matrix(self, outputs: int) -> Tensor:
+        """S: each output against the mean of those before it, (outputs, outputs − 1)."""
+        if outputs < 2:
+            raise InputError(f"a network of {outputs} outputs has no differences between them")
+        found = torch.zeros(outputs, outputs - 1, dtype=torch.float64)
+        for column in range(outputs - 1):
+            found[: column + 1, column], found[column + 1, column] = -1.0, column + 1.0
+        unit: Tensor = found / found.norm(dim=0)
+        return unit
+
+    def factor(self, outputs: int) -> float:
+        """Shifts of all outputs are left out, nothing else is scaled."""
+        return 1.0

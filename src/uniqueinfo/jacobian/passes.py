@@ -17,7 +17,7 @@ from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import check_network, fingerprint, prepared
 from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
 from uniqueinfo.jacobian.network_rows import Differentiated, NetworkRows
-from uniqueinfo.jacobian.outputs import OutputSketch
+from uniqueinfo.jacobian.outputs import Mixing
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.jacobian.projections import Projection
 from uniqueinfo.progress import showing
@@ -37,7 +37,7 @@ class NetworkPasses:
 
     model: nn.Module
     projection: Projection | None
-    outputs: OutputSketch | None
+    outputs: Mixing | None
     """How many outputs are mixed down to a few, where they are."""
     memory: int
     device: torch.device | str | None
@@ -63,6 +63,10 @@ class NetworkPasses:
     def of(self, model: nn.Module) -> NetworkPasses:
         """The same of another network."""
         return replace(self, model=model)
+
+    def mixed(self, outputs: Mixing | None) -> NetworkPasses:
+        """The same with mixtures of the outputs."""
+        return replace(self, outputs=outputs)
 
     def look(self, samples: Samples) -> Look:
         """What a first look at the network shows."""

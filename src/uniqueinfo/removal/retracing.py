@@ -86,10 +86,12 @@ class Retraced:
     loss: Loss
     weights: Weights
     rows: Between
-    """J as it is, (samples, k, width), in float32 as it is computed."""
+    """J as it is, (samples, k, width), in float32 as it is computed; of what the loss sees of k outputs alone."""
     outputs: Between
     """(samples, k)."""
     targets: Tensor
+    seen: Tensor | None = None
+    """S, (k, mixtures): the loss sees Sᵀf of the outputs f; None where it sees all."""
     moments: Between | None = None
     """Second moments as they were recorded, (width,), where these are to be kept to."""
     first_order: bool = False
@@ -115,6 +117,14 @@ class Retraced:
         moments = self.moments and replace(self.moments, values=tuple(value[chosen] for value in self.moments.values))
         rows = replace(self.rows, values=tuple(value[:, :, chosen] for value in self.rows.values))
         return replace(self, weights=weights, rows=rows, moments=moments)
+
+    def mixed(self, pushes: Tensor) -> Tensor:
+        """Of outputs, (…, k), what rows are of."""
+        return pushes if self.seen is None else pushes @ self.seen.to(pushes)
+
+    def unmixed(self, moved: Tensor) -> Tensor:
+        """Of what rows are of, outputs (…, k), but for what the loss does not see."""
+        return moved if self.seen is None else moved @ self.seen.T.to(moved)
 
     def __call__(self, block: Block) -> Tensor:
         """δ after the training, (removals, width), by how much each weight counts."""
@@ -161,22 +171,23 @@ class _Runs:
             outputs = batch.said
             if self._ahead is not None:
                 outputs[batch.size :] -= self._ahead.ahead(batch, rows, outputs)
-        moved = (self.delta().mul_(scale.square()) @ rows.T).to(outputs).reshape(-1, *outputs.shape)
-        whole, less = self._pushes(batch, outputs, of.targets[at], moved)
-        gradients = torch.cat([less, whole[None] * (not self._linear)]).flatten(1).to(rows) @ rows
+        moved = (self.delta().mul_(scale.square()) @ rows.T).to(outputs).reshape(-1, len(at), len(rows) // len(at))
+        whole, less = self._pushes(batch, outputs, of.targets[at], of.unmixed(moved))
+        pushes = of.mixed(torch.cat([less, whole[None] * (not self._linear)]))
+        gradients = pushes.flatten(1).to(rows) @ rows
         gradients[:-1].neg_().add_(gradients[-1])
         self._move(step, gradients)
 
     def ahead(self, batch: Batch, rows: Tensor, outputs: Tensor) -> Tensor:
         """How the step that all samples take moves those that are said a step later, (samples, k)."""
-        of, own = self._of, batch.size * outputs.shape[1]
+        of, own = self._of, batch.size * (len(rows) // len(outputs))
         targets = of.targets[torch.from_numpy(batch.positions[: batch.size]).to(outputs.device)]
         push = of.loss.gradient(outputs[: batch.size], targets) / (batch.size if of.training.reduction == "mean" else 1)
         before = torch.cat([tensor.detach()[-1] for tensor in self._tensors])
-        self._move(batch.step, (push.flatten().to(rows) @ rows[:own])[None])
+        self._move(batch.step, (of.mixed(push).flatten().to(rows) @ rows[:own])[None])
         step = torch.cat([tensor.detach()[-1] for tensor in self._tensors]) - before
         moved = (step * of.weights.scale.square()) @ rows[own:].T
-        return moved.to(outputs).reshape(-1, outputs.shape[1])
+        return of.unmixed(moved.to(outputs).reshape(len(outputs) - batch.size, len(rows) // len(outputs)))
 
     def _pushes(self, batch: Batch, outputs: Tensor, targets: Tensor, moved: Tensor) -> tuple[Tensor, Tensor]:
         """How the loss pushes outputs with all samples, and how much less of it each run has."""

@@ -141,7 +141,9 @@ def network_problem(network: Network, training: Training, execution: Execution) 
     problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
     problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
-        problem = along(network.model, training, train, val, execution.device).problem(problem, training)
+        every = range(len(training.points))
+        said = along(network.model, training, train, val, execution.device, numbers=every)
+        problem = said.problem(problem, training)
     return problem, train
 
 
@@ -159,7 +161,7 @@ def _retraced(network: Network, training: Recorded, execution: Execution) -> tup
     if plan is None:
         _say_stretches(training, len(train))
         return None
-    said = along(network.model, training, train, val, execution.device)
+    said = along(network.model, training, train, val, execution.device, numbers=plan.unsaid(training))
     problem = Retracing(network.model, training, plan, train, val, look, said, execution, passes).problem()
     return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train
 

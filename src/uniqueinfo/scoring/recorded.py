@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,18 +57,17 @@ def network_at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
     return copy
 
 
-def along(model: nn.Module, training: Recorded, train: Samples, val: Samples | None, device: Any) -> Along:
-    """Outputs of the training samples at every checkpoint, and of the validation samples at the last."""
-    points = len(training.points)
+def along(
+    model: nn.Module, training: Recorded, train: Samples, val: Samples | None, device: Any, *, numbers: Sequence[int]
+) -> Along:
+    """Outputs of the training samples at some checkpoints, the last among them, and of the validation samples there."""
     found = []
-    with progress("Outputs at checkpoints", points) as advance:
-        for number in range(points):
+    with progress("Outputs at checkpoints", len(numbers)) as advance:
+        for number in numbers:
             copy = network_at(model, training, number)
             found.append(_outputs(copy, train, device))
-            if number == points - 1:
-                after = None if val is None else _outputs(copy, val, device)
             advance(1)
-    return Along(torch.stack(found), after)
+    return Along(torch.stack(found), None if val is None else _outputs(copy, val, device))
 
 
 def _outputs(model: nn.Module, samples: Samples, device: Any) -> Tensor:
@@ -82,14 +82,15 @@ class Along:
     """What the network said on its way."""
 
     train: Tensor
-    """At every checkpoint, (points, n, k)."""
+    """At some checkpoints, the last among them, (points, n, k)."""
     val: Tensor | None
     """After training, (m, k)."""
 
     def told(self, training: Recorded) -> dict[str, Any]:
         """What scores depend on: what the network said, and when."""
         sha = hashlib.sha256(np.ascontiguousarray(self.train.cpu().numpy()).tobytes())
-        for array in (training.steps.rates, training.steps.positions):
+        steps = training.steps
+        for array in (steps.rates, steps.positions, steps.outputs):
             sha.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
         return {"recording": {"digest": sha.hexdigest(), "points": json.loads(json.dumps(training.points))}}
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from uniqueinfo.jacobian.coordinates import ChosenCoordinates, choose_coordinates, every_coordinate
 from uniqueinfo.jacobian.keeping import InMemory
 from uniqueinfo.jacobian.network_rows import NetworkRows
+from uniqueinfo.jacobian.outputs import Contrasts
 from uniqueinfo.jacobian.passes import Look, NetworkPasses
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network_sources import NetworkSource
@@ -37,7 +38,7 @@ from uniqueinfo.types import Indices
 MOST_COLUMNS = {"SGD": 16_384, "others": 24_576}
 """Weights that stand for all: optimizers that divide by second moments spread the kernel over more of them."""
 FEWEST_COLUMNS = 2_048
-GRADIENTS = 5
+GRADIENTS = 3
 """Checkpoints at which gradients are taken: they change slowly, and each costs as much as an epoch for every output."""
 AFFORDABLE = 2e13
 """Operations of all steps: about five minutes of a processor."""
@@ -61,14 +62,21 @@ class Plan:
         steps = training.steps
         passed = len(steps) * samples if steps.sizes is None else int(steps.sizes.sum())
         points = _spread(len(training.points), GRADIENTS)
-        each = 4.0 * passed * look.outputs * samples  # operations of one weight
-        bytes_each = 4.0 * len(points) * samples * look.outputs
+        rows = samples * (look.outputs - training.criterion.sees_differences(look.outputs))
+        each = 4.0 * passed * rows  # operations of one weight
+        bytes_each = 4.0 * len(points) * rows
         usual = MOST_COLUMNS.get(training.about["optimizer"], MOST_COLUMNS["others"])
         most = look.parameters if whole else min(usual, look.parameters)
         width = most if whole else int(min(most, AFFORDABLE / each, _SHARE * memory / bytes_each))
         if width < min(FEWEST_COLUMNS, look.parameters):
             return None
         return cls(width, points, each * width)
+
+    @staticmethod
+    def unsaid(training: Recorded) -> Sequence[int]:
+        """Checkpoints at which outputs are asked for: the last alone where the recording heard those of every step."""
+        count = len(training.points)
+        return range(count) if training.steps.outputs is None else [count - 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +149,15 @@ class Retracing:
     def _rows(self, number: int) -> NetworkRows:
         """Computed when they are asked for."""
         if number not in self.held:
-            network = self._passes if number == self.plan.points[-1] else self._passes.of(self._network(number))
+            last = number == self.plan.points[-1]
+            network = self._passes if last else self._passes.of(self._network(number)).mixed(self._seen)
             self.held[number] = network.rows(self.train)
         return self.held[number]
+
+    @property
+    def _seen(self) -> Contrasts | None:
+        """What the loss sees of the outputs, where that is not all. Of the trained network all are wanted."""
+        return Contrasts() if self.training.criterion.sees_differences(self.look.outputs) else None
 
     def _ready(self, sources: Sources, place: Place) -> Sources:
         """Keep rows: on disk where a folder is named, else in memory."""
@@ -191,13 +205,15 @@ class Retracing:
         steps.check(len(self.train))
         times, points = steps.times(), training.points
         device = self.along.train.device
-        weights = self._weights(device)
+        weights, seen = self._weights(device), None if self._seen is None else self._seen.matrix(self.look.outputs)
         with progress("Gradients at checkpoints", len(self.plan.points) * len(self.train)) as advance:
             rows = []
             for number in self.plan.points:
                 held = self._rows(number)
-                parts = [torch.from_numpy(np.array(held[part])) for part in held.pieces()]
-                rows.append(torch.cat(parts).to(device).div_(weights.scale))
+                found = torch.cat([torch.from_numpy(np.array(held[part])) for part in held.pieces()]).to(device)
+                if seen is not None and held.per_sample == len(seen):
+                    found = torch.einsum("nkw,kq->nqw", found, seen.to(found))
+                rows.append(found.div_(weights.scale))
                 advance(len(self.train))
         at = [int(point["step"]) for point in points]
         chunk = NetworkSource(self._rows(self.plan.points[-1]), self._passes).read(slice(None), rows=False)
@@ -207,8 +223,9 @@ class Retracing:
             loss=training.criterion,
             weights=weights,
             rows=Between(tuple(at[number] for number in self.plan.points), tuple(rows), times),
-            outputs=Between(tuple(at), tuple(self.along.train), times),
+            outputs=Between(tuple(at[number] for number in self.plan.unsaid(training)), tuple(self.along.train), times),
             targets=chunk.targets.flatten(1).to(device),
+            seen=None if seen is None else seen.to(device),
             moments=self._moments(at, device) if steps.sizes is None else None,
         )
 
@@ -243,7 +260,7 @@ def followed(model: nn.Module, train: Any, val: Any, training: Recorded, plan: P
     end = network_at(model, training, plan.points[-1])
     passes = NetworkPasses(end, None, None, as_bytes(execution.memory), execution.device, execution.progress)
     samples, others = passes.samples(train), passes.samples(val)
-    said = along(model, training, samples, others, execution.device)
+    said = along(model, training, samples, others, execution.device, numbers=plan.unsaid(training))
     return Retracing(model, training, plan, samples, others, passes.look(samples), said, execution, passes)
 
 

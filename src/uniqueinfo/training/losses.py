@@ -48,6 +48,10 @@ class Loss(ABC):
         """Whether outputs are logits, which say a distribution over classes."""
         return False
 
+    def sees_differences(self, outputs: int) -> bool:
+        """Whether only differences of so many outputs matter: adding a number to all of them changes nothing."""
+        return False
+
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Of every class, (n, classes), where outputs are logits."""
         raise InputError(f"the loss {self.name!r} says no probabilities of classes; cross-entropy does")
@@ -97,6 +101,10 @@ class CrossEntropy(Loss):
     def has_probabilities(self) -> bool:
         """They are logits."""
         return True
+
+    def sees_differences(self, outputs: int) -> bool:
+        """softmax does not know of shifts; σ of one output does."""
+        return outputs > 1
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """softmax; of one output 1 − σ and σ."""
