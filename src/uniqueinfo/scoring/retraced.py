@@ -38,8 +38,8 @@ from uniqueinfo.types import Indices
 MOST_COLUMNS = {"SGD": 16_384, "others": 24_576}
 """Weights that stand for all: optimizers that divide by second moments spread the kernel over more of them."""
 FEWEST_COLUMNS = 2_048
-GRADIENTS = 3
-"""Checkpoints at which gradients are taken: they change slowly, and each costs as much as an epoch for every output."""
+GRADIENTS, FEWEST_GRADIENTS = {"SGD": 3, "others": 5}, 3
+"""Checkpoints at which gradients are taken: they change slowly. Fewer where they would cost more than the training."""
 AFFORDABLE = 2e13
 """Operations of all steps: about five minutes of a processor."""
 _SHARE = 0.5  # of the memory, for rows
@@ -61,11 +61,14 @@ class Plan:
         """As many weights as are affordable; None where too few are."""
         steps = training.steps
         passed = len(steps) * samples if steps.sizes is None else int(steps.sizes.sum())
-        points = _spread(len(training.points), GRADIENTS)
-        rows = samples * (look.outputs - training.criterion.sees_differences(look.outputs))
+        per_sample = look.outputs - training.criterion.sees_differences(look.outputs)
+        rows, optimizer = samples * per_sample, training.about["optimizer"]
+        as_training = int(3 * passed / (samples + 2 * rows))  # a pass back costs about two forward
+        gradients = min(GRADIENTS.get(optimizer, GRADIENTS["others"]), max(FEWEST_GRADIENTS, as_training))
+        points = _spread(len(training.points), gradients)
         each = 4.0 * passed * rows  # operations of one weight
         bytes_each = 4.0 * len(points) * rows
-        usual = MOST_COLUMNS.get(training.about["optimizer"], MOST_COLUMNS["others"])
+        usual = MOST_COLUMNS.get(optimizer, MOST_COLUMNS["others"])
         most = look.parameters if whole else min(usual, look.parameters)
         width = most if whole else int(min(most, AFFORDABLE / each, _SHARE * memory / bytes_each))
         if width < min(FEWEST_COLUMNS, look.parameters):
