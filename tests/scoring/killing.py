@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import sys
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,17 +20,19 @@ from typing import Any
 import torch
 
 import uniqueinfo as ui
-import uniqueinfo.scores.stored
-import uniqueinfo.scoring.driver  # here, so that no child has to
 from tests.scoring.problems import contents, features, images, network
+from uniqueinfo.removal import stopping
 from uniqueinfo.scoring import cut
 
+IMPORTED = ("uniqueinfo.scores.stored", "uniqueinfo.scoring.driver", "uniqueinfo.scoring.arrays")
+IMPORTED += ("uniqueinfo.scoring.network", "uniqueinfo.jacobian.rules", "scipy.stats", "sympy", "pyarrow.pandas_compat")
 
 KINDS = ("features", "rows", "kernels")
 
 
 def run(kind: str, out: Path) -> None:
     cut._WHOLE = 32 * 1024
+    stopping._STEPS = stopping._STEPS[::4]  # the automatic time need not be fine
     torch.set_num_threads(1)
     if kind == "features":
         (X, y), (X_val, y_val) = features(), features(40, seed=1)
@@ -83,6 +86,8 @@ def same(kind: str, folder: Path) -> list[bool]:
 
 
 def main(folder: Path) -> None:
+    for name in IMPORTED:  # here, so that no child has to
+        import_module(name)
     print(json.dumps({kind: same(kind, folder / kind) for kind in KINDS}))
 
 
