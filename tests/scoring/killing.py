@@ -24,9 +24,16 @@ from tests.scoring.problems import contents, features, images, network
 from uniqueinfo.removal import stopping
 from uniqueinfo.scoring import cut
 
-IMPORTED = ("uniqueinfo.scores.stored", "uniqueinfo.scoring.driver", "uniqueinfo.scoring.arrays")
-IMPORTED += ("uniqueinfo.scoring.network", "uniqueinfo.jacobian.rules", "scipy.stats", "sympy", "pyarrow.pandas_compat")
-
+IMPORTED = (
+    "pyarrow.pandas_compat",
+    "scipy.stats",
+    "sympy",
+    "uniqueinfo.jacobian.rules",
+    "uniqueinfo.scores.stored",
+    "uniqueinfo.scoring.arrays",
+    "uniqueinfo.scoring.driver",
+    "uniqueinfo.scoring.network",
+)
 KINDS = ("features", "rows", "kernels")
 
 
