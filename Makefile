@@ -24,9 +24,10 @@ format: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-# One BLAS thread per worker: the workers are the parallelism.
+# One BLAS thread per worker: the workers are the parallelism. Each begins with neighbouring tests, which share what
+# is made once for a file or a folder (a cluster, a browser, scores), and takes over from others when it is done.
 pytest: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 bench-core: $(READY)
 	$(BIN)/python -m benchmarks.core

@@ -6,6 +6,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -22,7 +23,7 @@ def tell(story: Story, setting: Setting) -> Iterator[Told | Skipped]:
     work = setting.work / story.name
     work.mkdir(parents=True)
     try:
-        yield from story.tell(Setting(setting.data, work, setting.small))
+        yield from story.tell(replace(setting, work=work))
     except NotHere as why:
         yield Skipped(story.name, str(why))
     except Failed as failed:
@@ -54,6 +55,8 @@ def main() -> None:
     options.add_argument("--small", action="store_true", help="in a size for tests")
     options.add_argument("--only", choices=[story.name for story in STORIES], help="one story alone")
     given = options.parse_args()
+    if given.data is not None:
+        os.environ["UNIQUEINFO_DATA"] = str(given.data)  # where commands look for networks
     with tempfile.TemporaryDirectory(prefix="newcomers-") as work:
         setting = Setting(None if given.data is None else Path(given.data), Path(work), given.small)
         told = [one for story in STORIES if given.only in (None, story.name) for one in tell(story, setting)]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,13 +62,39 @@ class Story:
     tell: Callable[[Setting], Iterable[Told]]
 
 
+class Ended(Protocol):
+    """What a command left: its exit code, and what it said."""
+
+    @property
+    def code(self) -> int: ...
+    @property
+    def out(self) -> str: ...
+    @property
+    def err(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class _Process:
+    code: int
+    out: str
+    err: str
+
+
+def in_a_process(*arguments: Any) -> Ended:
+    """The command line in a process of its own."""
+    command = [sys.executable, "-m", "uniqueinfo.cli", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return _Process(done.returncode, done.stdout, done.stderr)
+
+
 @dataclass(frozen=True)
 class Setting:
-    """Where data lies and results go."""
+    """Where data lies and results go, and how commands are called."""
 
     data: Path | None
     work: Path
     small: bool = False
+    call: Callable[..., Ended] = in_a_process
 
     def file(self, name: str) -> Path:
         """A file of the data folder."""
@@ -80,7 +105,7 @@ class Setting:
 
 @dataclass
 class Shell:
-    """The command line as a newcomer calls it, in processes of their own."""
+    """The command line as a newcomer calls it."""
 
     setting: Setting
     commands: int = 0
@@ -88,23 +113,14 @@ class Shell:
     said: list[str] = field(default_factory=list)
 
     def __call__(self, *arguments: Any) -> str:
-        environment = dict(os.environ)
-        if self.setting.data is not None:
-            environment["UNIQUEINFO_DATA"] = str(self.setting.data)
         started = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-m", "uniqueinfo.cli", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=False,
-        )
+        done = self.setting.call(*arguments)
         self.seconds += time.perf_counter() - started
         self.commands += 1
-        if done.returncode:
-            raise Failed(f"uniqueinfo {' '.join(map(str, arguments))}: {done.stderr.strip()}")
-        self.said.append(done.stdout)
-        return done.stdout
+        if done.code:
+            raise Failed(f"uniqueinfo {' '.join(map(str, arguments))}: {done.err.strip()}")
+        self.said.append(done.out)
+        return done.out
 
     def json(self, *arguments: Any) -> Any:
         """The same for machines."""

@@ -10,13 +10,17 @@ import pytest
 from benchmarks.newcomers.__main__ import STORIES, table_of, tell
 from benchmarks.newcomers.story import Setting, Shell, Skipped, Story, Told, flips
 from tests import realdata
+from tests.cli.calling import Caller
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # of the libraries that a newcomer uses
 @pytest.mark.parametrize("story", STORIES, ids=[story.name for story in STORIES])
-def test_a_newcomer_gets_a_right_answer(story: Story, tmp_path: Path) -> None:
-    told = list(tell(story, Setting(realdata.FOLDER, tmp_path, small=True)))
+def test_a_newcomer_gets_a_right_answer(
+    story: Story, tmp_path: Path, uniqueinfo: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNIQUEINFO_DATA", str(realdata.FOLDER))
+    told = list(tell(story, Setting(realdata.FOLDER, tmp_path, small=True, call=uniqueinfo)))
     skipped = [one.why for one in told if isinstance(one, Skipped)]
     if skipped:
         pytest.skip(skipped[0])

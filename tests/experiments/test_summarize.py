@@ -53,10 +53,10 @@ def test_networks_along_flow_end_where_many_small_steps_do() -> None:
     network = mlp(inputs=12, hidden=16).eval()
     X, y = torch.randn(30, 12), (torch.rand(30, 1) > 0.5).float()
     test = torch.randn(1000, 12), (torch.rand(1000, 1) > 0.5).float()
-    along_flow = _Real(network, (X, y), test, GradientFlow(0.05, 200.0))
+    along_flow = _Real(network, (X, y), test, GradientFlow(0.05, 60.0))
     assert along_flow.pace == ()
     for kept in (np.arange(30), np.arange(0, 30, 2)):  # the second follows the pace of the first
-        in_steps = _Real(network, (X, y), test, GradientDescent(0.005, 2000))
+        in_steps = _Real(network, (X, y), test, GradientDescent(0.005, 600))
         # Flow and steps of a hundredth of the stable length part by 1 % or so: few of 1000 outputs change sides.
         assert along_flow.accuracy(kept) == pytest.approx(in_steps.accuracy(kept), abs=0.005)
         assert along_flow.pace

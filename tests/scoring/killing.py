@@ -1,8 +1,8 @@
-"""Runs that are killed: `python -m tests.scoring.killing KIND FOLDER`, where KIND is features, rows or kernels.
+"""Runs that are killed: `python -m tests.scoring.killing FOLDER`.
 
 At every file that a run writes it is killed once, as it is about to take its place or as soon as it has; then the same
-call is made again. Prints, for each, whether it ended with the bytes of a run that was let alone. Forked before
-anything has threads, so that torch is imported once.
+call is made again. Prints, for each kind and file, whether it ended with the bytes of a run that was let alone. Forked
+before anything has threads, so that torch is imported once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import sys
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,26 @@ from typing import Any
 import torch
 
 import uniqueinfo as ui
-import uniqueinfo.scores.stored
-import uniqueinfo.scoring.driver  # here, so that no child has to
 from tests.scoring.problems import contents, features, images, network
+from uniqueinfo.removal import stopping
 from uniqueinfo.scoring import cut
+
+IMPORTED = (
+    "pyarrow.pandas_compat",
+    "scipy.stats",
+    "sympy",
+    "uniqueinfo.jacobian.rules",
+    "uniqueinfo.scores.stored",
+    "uniqueinfo.scoring.arrays",
+    "uniqueinfo.scoring.driver",
+    "uniqueinfo.scoring.network",
+)
+KINDS = ("features", "rows", "kernels")
 
 
 def run(kind: str, out: Path) -> None:
     cut._WHOLE = 32 * 1024
+    stopping._STEPS = stopping._STEPS[::4]  # the automatic time need not be fine
     torch.set_num_threads(1)
     if kind == "features":
         (X, y), (X_val, y_val) = features(), features(40, seed=1)
@@ -66,7 +79,8 @@ def in_a_child(kind: str, out: Path, moment: int = 0) -> bool:
         os._exit(code)
 
 
-def main(kind: str, folder: Path) -> None:
+def same(kind: str, folder: Path) -> list[bool]:
+    """For each file, whether the run that was killed at it ended with the bytes of one that was let alone."""
     assert in_a_child(kind, folder / "whole")
     wanted, found = contents(folder / "whole"), []
     for moment in count(1):
@@ -75,8 +89,14 @@ def main(kind: str, folder: Path) -> None:
             break  # there are no more files than this
         found.append(in_a_child(kind, out) and contents(out) == wanted)
         shutil.rmtree(out)
-    print(json.dumps(found))
+    return found
+
+
+def main(folder: Path) -> None:
+    for name in IMPORTED:  # here, so that no child has to
+        import_module(name)
+    print(json.dumps({kind: same(kind, folder / kind) for kind in KINDS}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(Path(sys.argv[1]))

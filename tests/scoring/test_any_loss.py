@@ -82,13 +82,8 @@ def test_every_way_gives_the_same(training: Any, way: str, tmp_path: Path, monke
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_same() -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as made,
-        distributed.Client(made) as client,
-    ):
-        found = scored(FLOW, form="primal", engine=ui.DaskEngine(client))
+def test_a_cluster_gives_the_same(client: Any) -> None:
+    found = scored(FLOW, form="primal", engine=ui.DaskEngine(client))
     check_same(found, scored(FLOW, form="primal"))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,7 @@ from uniqueinfo.spectrum.sums import Sums
 
 pytestmark = pytest.mark.slow
 dask: Any = pytest.importorskip("dask")
-distributed: Any = pytest.importorskip("distributed")
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two processes; importing torch in them takes longer than all tests together."""
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
+pytest.importorskip("distributed")
 
 
 def test_features_score_the_same(client: Any, tmp_path: Path) -> None:

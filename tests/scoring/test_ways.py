@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +36,6 @@ def data(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def network() -> nn.Module:
     torch.manual_seed(7)
     return nn.Sequential(nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 3))
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as made,
-        distributed.Client(made) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(params=["network", "projected network", "features", "wide features"])
@@ -98,9 +87,9 @@ def test_every_way_in_this_process(task: str, way: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stored", [False, True])
-def test_a_cluster(task: str, stored: bool, cluster: Any, tmp_path: Path) -> None:
+def test_a_cluster(task: str, stored: bool, client: Any, tmp_path: Path) -> None:
     where = {"out": tmp_path / "out"} if stored else {}
-    check_same(scored(task, engine=ui.DaskEngine(cluster), **where), scored(task))
+    check_same(scored(task, engine=ui.DaskEngine(client), **where), scored(task))
 
 
 @pytest.mark.parametrize("engine", [None, "local"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -54,20 +55,11 @@ def write(summary: Summary, path: Path) -> Path:
 
 def render(summary: Summary) -> str:
     """The page as text."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("uniqueinfo.pages", "page"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": _number, "shorten": shorten}
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     script = _part("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = _page_data(summary)
     information = summary.table[summary.measure].to_dict()
-    return environment.get_template("page.html").render(
+    return _template().render(
         summary=summary,
         titles=_TITLES,
         style=Markup(_part("page.css")),
@@ -87,6 +79,21 @@ def render(summary: Summary) -> str:
         suggestions=_suggestions(summary),
         settings=_settings(summary.settings),
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    """Compiling it takes longer than most pages."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("uniqueinfo.pages", "page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": _number, "shorten": shorten}
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return environment.get_template("page.html")
 
 
 def _suggestions(summary: Summary) -> dict[int, Any]:

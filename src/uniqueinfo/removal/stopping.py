@@ -1,13 +1,15 @@
 """`training="auto"`: a stable rate, and the stopping time with the least leave-one-out error.
 
 Every sample is predicted by the training without it, for a whole grid of training times. The eigendecomposition is
-shared; a time costs only the poles of its filter.
+shared; a time costs only the poles of its filter. Those are the same for all data, but for their scale: the rate is one
+over the largest eigenvalue, so that t steps are φ(z) = φ₁(z/λ)/λ with φ₁(u) = (1 − (1 − u)^t)/u.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,8 @@ from torch import Tensor
 
 from uniqueinfo.removal.solve import by_pole
 from uniqueinfo.spectrum.eigensystem import Eigensystem
-from uniqueinfo.training import GradientDescent
-from uniqueinfo.training.rational import Complexes, fit
+from uniqueinfo.training import DescentFilter, GradientDescent
+from uniqueinfo.training.rational import Complexes, Rational, fit
 
 _MOST_SAMPLES = 20_000  # leave-one-out error is an average: more samples than these only cost time
 _STEPS = np.unique(np.round(10 ** np.arange(0, 7.01, 0.25)).astype(int))
@@ -63,7 +65,10 @@ class Grid:
         lr = limit / 2 if np.isfinite(limit) else 1.0
         steps = _STEPS[: max(1, int((_STEPS * lr / rest <= system.reach).sum()))]
         filters = [GradientDescent(lr, int(count)).filter(rest) for count in steps]
-        fits = [fit(filter, system.largest) for filter in filters]
+        fits = [
+            _at_unit_rate(int(count)).stretched(system.largest) if system.largest > 0 else fit(filter, 0.0)
+            for count, filter in zip(steps, filters, strict=True)
+        ]
         poles = np.concatenate([found.poles for found in fits])
         weights = torch.from_numpy(np.concatenate([found.weights for found in fits])).to(system.values.device)
         weights = torch.where(weights.new_tensor(poles.imag == 0, dtype=torch.bool), weights, 2 * weights)
@@ -103,3 +108,9 @@ def looked_at(samples: int) -> NDArray[np.intp]:
     if samples <= _MOST_SAMPLES:
         return np.arange(samples)
     return np.sort(np.random.default_rng(0).choice(samples, _MOST_SAMPLES, replace=False))
+
+
+@cache
+def _at_unit_rate(steps: int) -> Rational:
+    """So many steps of descent at rate 1 on [0, 1]."""
+    return fit(DescentFilter(1.0, steps, 0.0), 1.0)

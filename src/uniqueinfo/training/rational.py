@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import AAA
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from uniqueinfo.errors import FitError
 from uniqueinfo.training.algorithm import Filter
@@ -73,6 +74,15 @@ class Rational:
         pair = 2 / (z[:, None] - self.poles[~real])
         return np.concatenate([np.ones((len(z), 1)), single, pair.real, -pair.imag], axis=1)
 
+    def stretched(self, largest: float) -> Rational:
+        """φ(z/largest)/largest: of a filter on [0, 1], the same training on [0, largest].
+
+        >>> unit = Rational(poles=np.array([-1.0 + 0j]), weights=np.array([3.0 + 0j]), constant=0.5, error=0.0)
+        >>> float(unit.stretched(4.0)(np.array([2.0]))[0]) == float(unit(np.array([0.5]))[0]) / 4
+        True
+        """
+        return replace(self, poles=self.poles * largest, constant=self.constant / largest)
+
     def fold(self, values: Complexes) -> Floats:
         """One complex value per pole → one real value per column of `basis`, the constant's left out."""
         real = self.is_real
@@ -95,7 +105,7 @@ def fit(filter: Filter, largest: float, tolerance: float = 1e-8) -> Rational:
         return Rational(np.array([-filter.decay + 0j]), np.array([1.0 + 0j]), 0.0, error=0.0)
     if largest == 0:
         return Rational(np.empty(0, complex), np.empty(0, complex), float(filter(np.zeros(1))[0]), error=0.0)
-    with threadpool_limits(1, user_api="blas"):  # matrices this small only lose by a second thread
+    with _libraries().limit(limits=1, user_api="blas"):  # matrices this small only lose by a second thread
         best = _best(_Problem(filter, largest))
     if best.error <= tolerance:
         return best
@@ -104,6 +114,12 @@ def fit(filter: Filter, largest: float, tolerance: float = 1e-8) -> Rational:
         f"by {best.error:.1e}. Training that still oscillates at its end has such filters: take more steps, a lower "
         "rate, or gradient flow."
     )
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Those whose threads can be limited, found once: looking through all that is loaded takes as long as a fit."""
+    return ThreadpoolController()
 
 
 def _best(problem: _Problem) -> Rational:
