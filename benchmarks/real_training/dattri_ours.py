@@ -55,7 +55,7 @@ def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recor
         moved = (torch.cat(parts).float() @ rows.flatten(0, 1).T).double().reshape(len(members), *outputs.shape)
         return np.stack([data.losses_of(outputs - each) for each in moved])
 
-    shuffled = replace(how, training=replace(training, place="empty"))
+    shuffled = replace(how, training=replace(training, place="shuffled"))
     others = np.stack([np.setdiff1d(np.arange(len(data.X)), half) for half in truths.subsets])
     return {
         "without": losses(how, np.array(truths.samples)[:, None]),

@@ -71,8 +71,12 @@ def train(
     *,
     told: bool = True,
     clip: float | None = None,
+    shorter: bool = False,
 ) -> Tensor:
-    """Mini-batches and a falling rate; samples that are left out weigh nothing. Validation outputs after training."""
+    """Mini-batches and a falling rate; samples that are left out weigh nothing. Validation outputs after training.
+
+    Steps are by the mean over those that stay, or `shorter` by as much as there are fewer.
+    """
     X, y, X_val, _ = data()
     model, weight = deepcopy(start), torch.ones(N)
     weight[list(left)] = 0
@@ -83,7 +87,7 @@ def train(
         optimizer.zero_grad()
         outputs = model(X[batch])
         losses = nn.functional.cross_entropy(outputs, y[batch], reduction="none") * weight[batch]
-        torch.autograd.backward(losses.sum() / weight[batch].sum().clamp(min=1))
+        torch.autograd.backward(losses.sum() / (len(batch) if shorter else weight[batch].sum().clamp(min=1)))
         if clip is not None:
             nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
@@ -121,6 +125,21 @@ def test_groups_that_leave_together_are_followed_to_rounding(tmp_path: Path) -> 
     train(make, start, folder=tmp_path / "r")
     found = scored(start, tmp_path / "r").origin.information(groups)
     close(found, truth(make, start, groups), rtol=2e-3)
+
+
+def test_where_others_fill_the_batches_steps_are_shorter(tmp_path: Path) -> None:
+    make, start, groups = OPTIMIZERS["momentum"], network(), [[3], list(range(12))]
+    train(make, start, folder=tmp_path / "r")
+    X, y, X_val, y_val = data()
+    training = ui.Recorded(tmp_path / "r", place="shuffled")
+    found = ui.score(start, (X, y), (X_val, y_val), training=training, progress=False).origin.information(groups)
+    close(found, truth(make, start, groups, shorter=True), rtol=2e-3)
+
+
+def test_shorter_steps_are_refused_for_optimizers_that_do_not_take_them(tmp_path: Path) -> None:
+    train(OPTIMIZERS["AdamW"], network(), folder=tmp_path / "r")
+    with pytest.raises(InputError, match="shorter steps of SGD, not of AdamW"):
+        ui.Recorded(tmp_path / "r", place="shuffled")
 
 
 def test_gradients_that_are_clipped_are_followed_to_rounding(tmp_path: Path) -> None:

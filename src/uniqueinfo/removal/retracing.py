@@ -194,15 +194,16 @@ class _Runs:
         of = self._of
         there, without = batch.whole(outputs), batch.without(self._members, outputs)
         slope = of.loss.gradient(outputs, targets)
-        mean = of.training.reduction == "mean"
-        whole = slope * there / (batch.size if mean else 1)
+        size = batch.size if of.training.reduction == "mean" else 1
+        fewer = of.training.reduction == "mean" and of.training.place != "shuffled"  # else others fill the batch
+        whole = slope * there / size
         if of.first_order:
             bent = torch.einsum("bkl,rbl->rbk", of.loss.curvature(outputs, targets), moved) * there
             left = there - without
-            shared = left.sum(dim=1, keepdim=True) * whole if mean else 0.0
-            return whole, (bent + left * slope - shared) / (batch.size if mean else 1)
+            shared = left.sum(dim=1, keepdim=True) * whole if fewer else 0.0
+            return whole, (bent + left * slope - shared) / size
         after = of.loss.gradient((outputs - moved).flatten(0, 1), targets.repeat(len(moved), 1)).reshape(moved.shape)
-        return whole, whole - after * without / (without.sum(dim=1, keepdim=True).clamp(min=1) if mean else 1)
+        return whole, whole - after * without / (without.sum(dim=1, keepdim=True).clamp(min=1) if fewer else size)
 
     def _move(self, step: int, gradients: Tensor) -> None:
         """Hand gradients to the optimizer, those of all samples last."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.store.folder import OwnedFolder
@@ -20,7 +20,7 @@ from uniqueinfo.training.steps import Steps, read_steps, write_steps
 if TYPE_CHECKING:
     from torch import Tensor
 
-Place = Literal["empty", "next"]
+Place = Literal["empty", "next", "shuffled"]
 KIND = "the recording of a training"
 _INSTANT = 1e-12  # of the whole: what a stretch in which all rates were 0 is taken for
 _BETA, _EPS = 0.999, 1e-8  # of Adam's second moments, as PyTorch has it
@@ -39,8 +39,11 @@ class Recorded(Training):
     """As recorded, if not given."""
     reduction: Reduction = "mean"
     place: Place = "empty"
-    """What is in the place of a sample that leaves: nothing, so that its batch is smaller; or the next one, where a
-    loader that does not shuffle goes through the rest, and all behind move up."""
+    """What is in the place of a sample that leaves.
+
+    "empty": nothing, its batch is smaller. "next": the next one, where a loader that does not shuffle goes through the
+    rest, and all behind move up. "shuffled": any other, where a loader that shuffles fills its batches with the rest, so
+    that epochs have fewer steps. These are followed as steps of SGD that are as much shorter."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))
@@ -48,8 +51,13 @@ class Recorded(Training):
             object.__setattr__(self, "loss", self.about["loss"])
         check_loss(self.loss)
         check_reduction(self, self.reduction)
-        if self.place not in ("empty", "next"):
-            raise InputError(f'place: expected "empty" or "next", got {self.place!r}')
+        if self.place not in get_args(Place):
+            raise InputError(f"place: expected one of {', '.join(get_args(Place))}, got {self.place!r}")
+        if self.place == "shuffled" and self.about["optimizer"] != "SGD":
+            raise InputError(
+                f'place="shuffled": shorter gradients are shorter steps of SGD, not of {self.about["optimizer"]}; leave '
+                "it out"
+            )
 
     @property
     def in_closed_form(self) -> bool:
