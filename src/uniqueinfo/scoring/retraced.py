@@ -35,7 +35,7 @@ from uniqueinfo.spectrum.unrotated import Unrotated
 from uniqueinfo.training import Recorded
 from uniqueinfo.types import Indices
 
-MOST_COLUMNS = {"SGD": 16_384, "others": 24_576}
+MOST_COLUMNS = {"SGD": 16_384, "others": 32_768}
 """Weights that stand for all: optimizers that divide by second moments spread the kernel over more of them."""
 FEWEST_COLUMNS = 2_048
 GRADIENTS, FEWEST_GRADIENTS = {"SGD": 3, "others": 5}, 3

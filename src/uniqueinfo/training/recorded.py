@@ -42,8 +42,8 @@ class Recorded(Training):
     """What is in the place of a sample that leaves.
 
     "empty": nothing, its batch is smaller. "next": the next one, where a loader that does not shuffle goes through the
-    rest, and all behind move up. "shuffled": any other, where a loader that shuffles fills its batches with the rest, so
-    that epochs have fewer steps. These are followed as steps of SGD that are as much shorter."""
+    rest, and all behind move up. "shuffled": any other, where a loader that shuffles fills its batches with the rest,
+    so that epochs have fewer steps. These are followed as steps of SGD that are as much shorter."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))
@@ -55,8 +55,8 @@ class Recorded(Training):
             raise InputError(f"place: expected one of {', '.join(get_args(Place))}, got {self.place!r}")
         if self.place == "shuffled" and self.about["optimizer"] != "SGD":
             raise InputError(
-                f'place="shuffled": shorter gradients are shorter steps of SGD, not of {self.about["optimizer"]}; leave '
-                "it out"
+                f'place="shuffled": shorter gradients are shorter steps of SGD, not of {self.about["optimizer"]}; '
+                "leave it out"
             )
 
     @property
