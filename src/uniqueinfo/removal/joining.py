@@ -212,7 +212,8 @@ def _looks(probe: Probe, outside: Tensor | None) -> Tensor:
         if len(found) > found.shape[1]:
             found = torch.linalg.qr(found, mode="r").R
     assert found is not None
-    return found / probe.samples**0.5
+    looks: Tensor = found / probe.samples**0.5
+    return looks
 
 
 def _check_size(inputs: Probe, rank: int) -> None:
