@@ -74,7 +74,8 @@ class State:
         return ui.score_features(X, self.y[self.labelled], rest, training=training, progress=False)
 
     def _scaled(self, X: Floats) -> Floats:
-        return X / X.shape[1] ** 0.5
+        found: Floats = X / X.shape[1] ** 0.5
+        return found
 
 
 def _information(state: State, count: int) -> Indices:

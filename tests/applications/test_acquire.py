@@ -133,9 +133,9 @@ def test_sources_are_told_what_the_best_of_each_would_add(candidates: Floats) ->
     assert found.sources is not None
     table = found.sources.set_index("group")
     assert table["chosen"].sum() == 3
-    assert table.loc["web", ["candidates", "best"]].tolist() == [2, 2]
+    assert (table["candidates"]["web"], table["best"]["web"]) == (2, 2)
     lab = acquire(scores, candidates[2:], budget=3)
-    assert table.loc["lab", "whole"] == pytest.approx(lab.information[-1], rel=1e-9)
+    assert table["whole"]["lab"] == pytest.approx(lab.information[-1], rel=1e-9)
     assert "of one source alone" in found.sentence
     assert found.as_json()["sources"][0]["group"] == found.sources["group"][0]
 
@@ -192,7 +192,7 @@ def test_the_figure_shows_the_batch_and_the_sum_of_each_alone(candidates: Floats
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     axes = acquire(ui.score_features(**_head(3)), candidates, budget=3).plot()
-    assert [len(line.get_xdata()) for line in axes.lines] == [3, 3, 1]
+    assert [np.size(line.get_xdata()) for line in axes.lines] == [3, 3, 1]
     matplotlib.pyplot.close(axes.figure)
 
 

@@ -87,7 +87,10 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
 def filter_with(run: TrainedSystem, more: int) -> Filter:
     """The filter of training on some more samples; a training that none can be added to is refused."""
     if not run.training.in_closed_form:
-        raise InputError("samples are added in closed form under squared error alone: score with loss='mse' for this")
+        raise InputError(
+            "samples are added in closed form under squared error alone, and to no recorded training: score with "
+            "loss='mse' and a training algorithm, such as training='auto', for this"
+        )
     filter = run.training.filter(run.samples + more)
     if run.system.is_minimum_norm(filter):
         raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
