@@ -115,12 +115,15 @@ class Acquired(Answer):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """What the chosen samples tell together as they grow more, beside the sum of what each would tell alone."""
+        from matplotlib import ticker
+
         axes = axes_or_new(ax)
         count = np.arange(1, len(self.chosen) + 1)
         axes.plot(count, self.alone[self.chosen].cumsum(), "--", color="tab:gray", label="sum of each alone")
         axes.plot(count, self.information, marker=".", color="tab:blue", label="together")
         axes.plot(count[-1], self.at_random, "D", color="tab:orange", label="as many at random, together")
         axes.set(xlabel="samples chosen", ylabel="expected information", ylim=(0, None))
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
         axes.legend()
         return axes
 
