@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WEIGHTS := $(VENV)/.weights
 
 .PHONY: demo test lint format types pytest experiments table1 clean
-.PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale
+.PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -56,6 +56,10 @@ bench-peers: $(READY)
 bench-scale: $(READY)
 	$(BIN)/python -m benchmarks.scale --out results/scale
 	$(BIN)/python -m benchmarks.scale_page results/scale/scale.json docs/scale.md
+
+# Accuracy per label of what `acquire` chooses beside entropy, margin, k-center and random; writes docs/acquire.md.
+bench-acquire: $(READY)
+	$(BIN)/python -m benchmarks.acquire --data "$$UNIQUEINFO_DATA" --out results/acquire --page docs/acquire.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(WEIGHTS)

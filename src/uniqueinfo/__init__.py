@@ -9,6 +9,7 @@ from uniqueinfo.errors import UniqueInfoError as UniqueInfoError
 
 # The public names and where they come from, once: type checkers read these imports, and so does `_homes` below.
 if TYPE_CHECKING:
+    from uniqueinfo.applications.acquire import acquire as acquire
     from uniqueinfo.applications.adversarial import adversarial as adversarial
     from uniqueinfo.applications.attribute import attribute as attribute
     from uniqueinfo.applications.compare import compare as compare

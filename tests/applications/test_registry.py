@@ -18,6 +18,7 @@ from uniqueinfo.cli.app import app
 from uniqueinfo.cli.questions import add_questions
 
 QUESTIONS = [
+    "acquire",
     "adversarial",
     "attribute",
     "compare",

@@ -181,3 +181,29 @@ def test_validation_takes_a_budget(uniqueinfo: Caller, run: Path) -> None:
     said = uniqueinfo("validate", run, "--budget", "10m")
     assert said.code == 0, said.err
     assert uniqueinfo("validate", run, "--budget", "soon").code == 2
+
+
+@pytest.fixture
+def pool(data: Path, tmp_path: Path) -> Path:
+    """Candidates with ids, whose label column is empty."""
+    table = pd.read_csv(data).head(12).assign(id=[f"p{row}" for row in range(12)], label=None)
+    table.to_csv(tmp_path / "pool.csv", index=False)
+    return tmp_path / "pool.csv"
+
+
+@pytest.mark.parametrize("model", ["mlp:16", "linear"])
+def test_what_to_label_next_is_chosen_and_exported(
+    uniqueinfo: Caller, data: Path, pool: Path, tmp_path: Path, model: str
+) -> None:
+    out, where = tmp_path / "run", tmp_path / "next.csv"
+    options = ["--extra", "source", "--model", model, "--lr", "0.05", "--steps", "20", "--out", out]
+    assert uniqueinfo("score", data, *options).code == 0
+    said = uniqueinfo("acquire", out, pool, "--budget", "4", "--by", "source", "--export", where, "--json")
+    assert said.code == 0, said.err
+    told = json.loads(said.out)
+    assert sum(source["chosen"] for source in told["sources"]) == 4
+    exported = pd.read_csv(where)
+    assert exported["id"].tolist() == [row["id"] for row in told["table"]]
+    given = pd.read_csv(pool).set_index("id")
+    assert exported["source"].tolist() == given.loc[exported["id"], "source"].tolist()
+    assert "What to label or get next?" in (out / "report.html").read_text(encoding="utf-8")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.grouping import By, groups_of
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.errors import InputError
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.rows import slices
@@ -115,9 +114,7 @@ class Compared(Answer):
         )
 
 
-def compare(
-    scores: Scores, by: str | Sequence[Any] | NDArray[Any], *, whole: bool = True, resamples: int = 2000, seed: int = 0
-) -> Compared:
+def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000, seed: int = 0) -> Compared:
     """Groups of samples compared: sources, annotators, cohorts, classes.
 
     `by` names a column (or "label"), or gives the group of every sample. Information is functional where there are
@@ -171,17 +168,8 @@ def compare(
     )
 
 
-def _groups(scores: Scores, by: str | Sequence[Any] | NDArray[Any]) -> tuple[str, pd.Categorical[Any]]:
-    if isinstance(by, str):
-        table = scores.frame()
-        if by not in table:
-            raise InputError(f"by: there is no column {by!r}; {known_names(by, table)}")
-        name, values = by, table[by]
-    else:
-        name, values = "group", pd.Series(list(by))
-    if len(values) != len(scores):
-        raise InputError(f"by: expected a group for each of the {len(scores)} samples, got {len(values)}")
-    groups = pd.Categorical(values.astype(object).where(values.notna(), "(none)").astype(str))
+def _groups(scores: Scores, by: By) -> tuple[str, pd.Categorical[Any]]:
+    name, groups = groups_of(by, scores.frame(), len(scores))
     if not 2 <= len(groups.categories) < max(3, len(scores)):
         raise InputError(
             f"by: {name} has {len(groups.categories)} different values for {len(scores)} samples; name a "

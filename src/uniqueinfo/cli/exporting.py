@@ -18,12 +18,12 @@ def check_export(path: Path | None) -> None:
         raise InputError(f"--export {path}: expected a file in a folder that is there")
 
 
-def export_table(run: Path, frame: pd.DataFrame, path: Path) -> list[str]:
-    """Write a table of samples as CSV, with all columns of the user's own table; what to say about it."""
+def export_table(run: Path | None, frame: pd.DataFrame, path: Path) -> list[str]:
+    """Write a table of samples as CSV, with all columns of the run's own table if it is of these; what to say of it."""
     from uniqueinfo.runs.exporting import with_file
     from uniqueinfo.runs.folder import Run
 
-    whole, missing = with_file(Run.find(run), frame)
+    whole, missing = (frame, "") if run is None else with_file(Run.find(run), frame)
     with replacing(path) as beside:
         whole.to_csv(beside, index=False)
     rows = "1 row" if len(whole) == 1 else f"{len(whole):,} rows"

@@ -44,7 +44,8 @@ def _command(question: Question) -> Callable[..., None]:
         _check_used(how, question.export, where)
         answer = ask(run, _asked(question, run, plain), wide=wide, as_json=as_json)
         if question.export is not None and where is not None:
-            said = export_table(run, getattr(answer, question.export.method)(**how), where)
+            table = getattr(answer, question.export.method)(**how)
+            said = export_table(run if question.new_data is None else None, table, where)
             print("\n".join(said), file=sys.stderr if as_json else sys.stdout)
 
     return signed(command, _parameters(question), name=question.name, doc=question.help)
@@ -62,7 +63,9 @@ def _asked(question: Question, folder: Path, given: Mapping[str, Any]) -> Callab
 
         options = {name: value for name, value in given.items() if name != "inputs"}
         return lambda scores: question.function(
-            scores, inputs=read_inputs(folder, given["inputs"], scores.origin), **options
+            scores,
+            inputs=read_inputs(folder, given["inputs"], scores.origin, unlabelled=question.unlabelled),
+            **options,
         )
     return lambda scores: question.function(scores, **given)
 

@@ -96,9 +96,8 @@ class LinearizedNetwork(Linearization):
         """Inner products of other samples' rows with their own, and with those of the validation samples."""
         found, k = self.passes.kernels(samples, self.val_samples).kernels, self.outputs
         blocks = found.train.reshape(len(samples), k, len(samples), k)
-        own = blocks.diagonal(dim1=0, dim2=2).permute(2, 0, 1)
         across = None if self.val_samples is None else found.val.reshape(-1, k, len(samples), k)
-        return Inner(own, across)
+        return Inner(blocks, across)
 
 
 def linearize(

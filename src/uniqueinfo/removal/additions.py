@@ -24,8 +24,9 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.progress import progress
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.dual import Dual
-from uniqueinfo.spectrum.probe import Probe, Target
+from uniqueinfo.spectrum.probe import Inner, Probe, Target
 from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.training import Filter
 from uniqueinfo.training.rational import Rational, fit
 from uniqueinfo.types import Floats
 
@@ -61,15 +62,10 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
     >>> add_each(run, new, new, torch.tensor([[[5.0]]])).weight          # w₊ = (2 + 5)/(2 + 1)
     array([0.88888889])
     """
-    system = run.system
-    if not run.training.in_closed_form:
-        raise InputError("samples are added in closed form under squared error alone: score with loss='mse' for this")
-    filter = run.training.filter(run.samples + 1)
-    if system.is_minimum_norm(filter):
-        raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
+    filter = filter_with(run, 1)
     shift = run.coordinates_under(filter) - run.coordinates
     new = _New(inputs)
-    adding = _Adding(run, probe, fit(filter, system.largest + longest(inputs)), shift, apart)
+    adding = _Adding(run, probe, fit(filter, run.system.largest + longest(inputs)), shift, apart)
     residual = targets - inputs.initial
     weight, functional, value = np.empty((3, inputs.samples))
     own = np.empty((inputs.samples, inputs.initial[0].numel()))
@@ -88,11 +84,34 @@ def add_each(run: TrainedSystem, probe: Probe | None, inputs: Probe, targets: Te
     return Added(weight, None if probe is None else functional, value if known else None, own)
 
 
+def filter_with(run: TrainedSystem, more: int) -> Filter:
+    """The filter of training on some more samples; a training that none can be added to is refused."""
+    if not run.training.in_closed_form:
+        raise InputError(
+            "samples are added in closed form under squared error alone, and to no recorded training: score with "
+            "loss='mse' and a training algorithm, such as training='auto', for this"
+        )
+    filter = run.training.filter(run.samples + more)
+    if run.system.is_minimum_norm(filter):
+        raise InputError("training to the end without weight decay has no filter to add samples to: add a little decay")
+    return filter
+
+
 def longest(inputs: Probe) -> float:
     """The largest ‖z‖² of any input: adding it raises the largest eigenvalue by no more."""
     new = _New(inputs)
     parts = slices(inputs.samples, 8 * inputs.rows.per_sample * inputs.rows.width)
     return max(float(new.own(part).diagonal(dim1=1, dim2=2).sum(dim=1).max()) for part in parts)
+
+
+def inner_of(inputs: Probe) -> Inner:
+    """Inner products of samples whose rows are not known."""
+    if inputs.inner is None:
+        raise InputError(
+            "new samples are added through their Jacobian rows, and here only kernel values are known: look at "
+            "them with the network (its linearization's probe), or score with a projection"
+        )
+    return inputs.inner()
 
 
 class _New:
@@ -102,12 +121,7 @@ class _New:
         self._inputs = inputs
         system = inputs.system
         by_kernels = isinstance(system, Dual) and system.rows is None
-        if by_kernels and inputs.inner is None:
-            raise InputError(
-                "new samples are added through their Jacobian rows, and here only kernel values are known: look at "
-                "them with the network (its linearization's probe), or score with a projection"
-            )
-        self._inner = inputs.inner() if by_kernels and inputs.inner is not None else None
+        self._inner = inner_of(inputs) if by_kernels else None
 
     def rotated(self, part: slice) -> Tensor:
         """Z of some of the samples."""

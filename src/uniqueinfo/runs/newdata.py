@@ -16,21 +16,24 @@ from uniqueinfo.samples.targets import Encoding
 from uniqueinfo.spectrum.probe import Probe
 
 
-def read_inputs(folder: Path, inputs: Path, origin: Origin) -> Probe:
-    """The inputs of a file, with labels where it has any, as a probe of a run's network."""
+def read_inputs(folder: Path, inputs: Path, origin: Origin, *, unlabelled: bool = False) -> Probe:
+    """The inputs of a file, with labels where it has any, as a probe of a run's network.
+
+    `unlabelled`: labels are left aside; they travel along as a column, as the names of picture folders do.
+    """
     record = Run.find(folder).record
     job = Job.from_record(record).with_model(record)
     train, _, _ = job.read()
-    found = read(inputs, job.reading.like(train), labelled=False)
+    found = read(inputs, job.reading.like(train, unlabelled=unlabelled), labelled=False)
     assert train.labels is not None
     check_known(inputs, found.labels, train.labels, found.ids)
     prepared = prepared_with(job, train, found, where=inputs)
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):
-        return replace(linearization.probe(prepared.samples()[1]), ids=found.ids)
+        return replace(linearization.probe(prepared.samples()[1]), ids=found.ids, columns=found.columns)
     features = flat(prepared.seen_by_network(prepared.val).inputs)
     targets = None
     if found.labels is not None:
         encoding = Encoding.infer(train.labels, None)
         targets = encoding.encode(str(inputs), found.labels.astype(train.labels.dtype))
-    return replace(linearization.probe(features, targets), ids=found.ids)
+    return replace(linearization.probe(features, targets), ids=found.ids, columns=found.columns)

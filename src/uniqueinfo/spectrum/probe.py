@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,6 +16,9 @@ from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.metric import Metric
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.types import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +34,15 @@ class Target:
 class Inner:
     """Inner products of rows that are themselves not known: of a network through exact kernels."""
 
-    own: Tensor
-    """z zᵀ of each sample with itself, (samples, per_sample, per_sample)."""
+    among: Tensor
+    """z zᵀ of all samples with each other, (samples, per_sample, samples, per_sample)."""
     across: Tensor | None
     """J_val zᵀ with the validation samples, (m, per_sample, samples, per_sample); None where there are none."""
+
+    @property
+    def own(self) -> Tensor:
+        """z zᵀ of each sample with itself, (samples, per_sample, per_sample)."""
+        return self.among.diagonal(dim1=0, dim2=2).permute(2, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +61,8 @@ class Probe:
     """How to come to the inner products of these samples, where `rows` are kernel values."""
     ids: NDArray[Any] | None = None
     """The user's names of these samples; None where they are counted."""
+    columns: pd.DataFrame | None = None
+    """The user's own columns of these samples."""
 
     @property
     def samples(self) -> int:

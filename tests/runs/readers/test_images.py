@@ -37,6 +37,13 @@ def test_a_flat_folder_has_no_labels(tmp_path: Path) -> None:
     assert len(data) == 4
 
 
+def test_where_labels_are_left_aside_the_folders_are_a_column(tmp_path: Path) -> None:
+    data = read(files.pictures(tmp_path / "p", each=1), Reading(unlabelled=True), labelled=False)
+    assert data.labels is None
+    assert data.columns is not None
+    assert data.columns["label"].tolist() == ["dark", "light"]
+
+
 def test_cmyk_becomes_rgb(tmp_path: Path) -> None:
     found = _saved(tmp_path / "a.jpg", Image.new("CMYK", (4, 4), (0, 255, 255, 0)))
     assert found[0, 0, 0] > 200

@@ -31,6 +31,14 @@ def test_every_format_gives_the_same(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_allclose(data.inputs["size"], frame["size"])
 
 
+def test_labels_that_are_left_aside_may_be_empty(tmp_path: Path) -> None:
+    train = read(files.csv(tmp_path / "train.csv"), Reading(label="kind"))
+    pool = files.csv(tmp_path / "pool.csv", files.table().assign(kind=None))
+    data = read(pool, Reading(label="kind").like(train, unlabelled=True), labelled=False)
+    assert data.labels is None
+    assert list(data.inputs.columns) == ["size", "colour"]
+
+
 def test_categories_are_trained_on_and_travel_along(tmp_path: Path) -> None:
     data = read(files.csv(tmp_path / "t.csv"), Reading(label="kind"))
     assert list(data.inputs.columns) == ["size", "colour"]

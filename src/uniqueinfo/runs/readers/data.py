@@ -25,6 +25,8 @@ Task = Literal["auto", "classes", "regression"]
 Fill = Literal["median", "mean", "drop"]
 
 
+_OF_OTHERS = ("roles", "unlabelled")
+"""Fields that say how to read data that is to be like other data: no part of what was asked."""
 _NAMED = 5
 """Rows of one id that are named."""
 
@@ -55,14 +57,16 @@ class Reading:
     """Leave out pictures that cannot be read, and say so, in place of refusing them."""
     roles: Mapping[str, str] | None = None
     """What the columns of the training table were taken for: a table that is to be like it has the same."""
+    unlabelled: bool = False
+    """Leave labels aside, whether or not there are any."""
 
-    def like(self, train: Data) -> Reading:
+    def like(self, train: Data, *, unlabelled: bool = False) -> Reading:
         """How to read what is to be like these training samples."""
-        return replace(self, roles=train.roles)
+        return replace(self, roles=train.roles, unlabelled=unlabelled)
 
     def settings(self) -> dict[str, Any]:
         """What was asked, as plain values."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "roles"}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _OF_OTHERS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +110,16 @@ class Data:
             table=None if self.table is None else self.table.iloc[chosen].reset_index(drop=True),
             rows=chosen if self.rows is None else self.rows[chosen],
         )
+
+    def without_labels(self) -> Data:
+        """The same, with the labels as a column that travels along."""
+        import pandas as pd
+
+        if self.labels is None:
+            return self
+        own = pd.DataFrame({"label": list(self.labels)})
+        columns = own if self.columns is None else pd.concat([own, self.columns], axis=1)
+        return replace(self, labels=None, columns=columns)
 
     def fingerprint(self) -> str:
         """SHA-256 over the names and contents of the files."""

@@ -21,4 +21,4 @@ def read(path: Path, reading: Reading, *, labelled: bool = True) -> Data:
     data = reader_of(path).read(path, reading, labelled)
     if labelled:
         check_training_labels(path, data.labels)
-    return data
+    return data.without_labels() if reading.unlabelled else data

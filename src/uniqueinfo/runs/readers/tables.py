@@ -116,6 +116,8 @@ def _records(path: Path) -> list[dict[str, Any]]:
 
 
 def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: bool) -> str | None:
+    if reading.unlabelled:  # it may have empty cells
+        return None
     wanted = reading.label or next((name for name in _LABELS if name in frame), None)
     if wanted in frame:
         return wanted
