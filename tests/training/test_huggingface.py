@@ -106,6 +106,34 @@ def test_every_step_of_the_optimizer_counts_once(tmp_path: Path, accumulated: in
     assert ui.Recorded(tmp_path / "r").points[-1]["step"] == steps
 
 
+class Seen(nn.Module):
+    """A network that remembers the tokens it was trained on, batch by batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = bert()
+        self.batches: list[Tensor] = []
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor) -> Any:
+        if self.training:
+            self.batches.append(input_ids.clone())
+        return self.inner(input_ids=input_ids, attention_mask=attention_mask, labels=labels)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"gradient_accumulation_steps": 4}, {"per_device_train_batch_size": 5, "dataloader_drop_last": True}],
+)
+def test_the_samples_of_every_step_are_those_the_network_saw(tmp_path: Path, options: dict[str, Any]) -> None:
+    seen = Seen()
+    trainer(tmp_path, ui.RecordingCallback(tmp_path / "r"), model=seen, **options).train()
+    steps = ui.Recorded(tmp_path / "r").steps
+    assert steps.positions is not None
+    assert steps.sizes is not None
+    assert int(steps.sizes.sum()) == sum(len(batch) for batch in seen.batches)
+    torch.testing.assert_close(Texts().tokens[torch.from_numpy(steps.positions)], torch.cat(seen.batches))
+
+
 @pytest.mark.parametrize("schedule", ["linear", "cosine"])
 @pytest.mark.parametrize("accumulated", [1, 2])
 def test_the_rates_are_those_of_the_steps(tmp_path: Path, schedule: str, accumulated: int) -> None:
@@ -209,7 +237,7 @@ def test_where_only_the_best_network_is_left_the_recording_says_so(tmp_path: Pat
     model = nn.Linear(2, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     callback = ui.RecordingCallback(tmp_path / "r")
-    args: Any = SimpleNamespace(load_best_model_at_end=True, max_grad_norm=1.0)
+    args: Any = SimpleNamespace(load_best_model_at_end=True, max_grad_norm=1.0, world_size=1)
     state: Any = SimpleNamespace(is_world_process_zero=True, global_step=0, best_model_checkpoint="checkpoint-1")
     control: Any = SimpleNamespace(should_training_stop=False)
     callback.on_train_begin(args, state, control, model=model, optimizer=optimizer)

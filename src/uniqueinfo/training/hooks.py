@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from torch.utils.hooks import RemovableHandle
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.training.overheard import Overheard
 from uniqueinfo.training.recording import Recording
 
 _SHARDED = ("DTensor", "FullyShardedDataParallel")
@@ -50,6 +51,8 @@ class Hooked:
     folder: str | Path
     loss: str
     checkpoints: int
+    heard: Overheard | None = field(default=None, init=False, repr=False)
+    """Tells which samples are in a batch, where that can be known."""
     _recording: Recording | None = field(default=None, init=False, repr=False)
     _handle: RemovableHandle | None = field(default=None, init=False, repr=False)
 
@@ -73,8 +76,13 @@ class Hooked:
             "resume": done or None,
         }
         recording = Recording(self.folder, model, optimizer, **about)
-        self._handle = optimizer.register_step_post_hook(lambda *_: recording.step())
         self._recording = recording
+        self._handle = optimizer.register_step_post_hook(lambda *_: self.passed())
+
+    def passed(self) -> None:
+        """A batch was learnt from: the optimizer has stepped, or its gradients wait for the next step."""
+        if self._recording is not None:
+            self._recording.step(None if self.heard is None else self.heard.batch())
 
     def finish(self) -> None:
         """After the last step, while the network is as it left it; again, it does nothing."""

@@ -6,7 +6,10 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from torch.utils.data import BatchSampler
+
 from uniqueinfo.training.hooks import Hooked, callback_class
+from uniqueinfo.training.overheard import Overheard
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback as _Callback
@@ -20,14 +23,16 @@ class RecordingCallback(_Callback):
 
     A training that goes on from a checkpoint of the Trainer goes on with its recording too. With
     `load_best_model_at_end` the recording is still of the whole training, up to its last step. Gradients that the
-    Trainer clips (`max_grad_norm`) are followed as clipped. It does not tell which samples are in a batch, so the
-    training is followed as it goes on average over the order of the batches.
+    Trainer clips (`max_grad_norm`) are followed as clipped. Which samples are in a batch is heard from the Trainer's
+    sampler. Several processes, data without positions and a training that went on from a checkpoint do not tell it;
+    they are followed as they go on average over the order of the batches.
     """
 
     def __init__(self, folder: str | Path, *, loss: str = "cross-entropy", checkpoints: int = 8) -> None:
         """As of `Recording`."""
         super().__init__()
         self._hooked = Hooked(folder, loss, checkpoints)
+        self._batches: BatchSampler | None = None
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -36,6 +41,19 @@ class RecordingCallback(_Callback):
         if state.is_world_process_zero:
             clip = args.max_grad_norm
             self._hooked.begin(kwargs["model"], kwargs["optimizer"], done=state.global_step, clip=clip)
+            self._listen(kwargs.get("train_dataloader"), alone=args.world_size == 1 and state.global_step == 0)
+
+    def _listen(self, loader: Any, *, alone: bool) -> None:
+        batches = getattr(loader, "batch_sampler", None)
+        if alone and type(batches) is BatchSampler:
+            self._batches, self._hooked.heard = batches, Overheard.in_place_of(batches)
+
+    def on_substep_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        """Gradients of a batch wait for the step of a later one."""
+        if self._hooked.heard is not None:
+            self._hooked.passed()
 
     def on_epoch_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -61,3 +79,6 @@ class RecordingCallback(_Callback):
             )
             self._hooked.leave()
         self._hooked.finish()
+        if self._hooked.heard is not None and self._batches is not None:
+            self._hooked.heard.leave(self._batches)
+        self._hooked.heard = self._batches = None
