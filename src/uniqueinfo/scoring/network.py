@@ -29,6 +29,7 @@ from uniqueinfo.linearization.projection import Asked, Projected, choose_project
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
+from uniqueinfo.samples.targets import say_unused
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import Columns, named
 from uniqueinfo.scoring.driver import score_problem
@@ -86,7 +87,10 @@ def score(
         Network(model, train, val, projection, outputs, trained=trained), as_training(training), execution
     )
     names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
-    return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
+    scores = score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
+    if outputs is None:
+        say_unused(scores.labels, scores.settings["outputs"])
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +131,10 @@ def network_problem(network: Network, training: Training, execution: Execution) 
         device=execution.device,
         progress=execution.progress,
     )
-    train, val = passes.samples(network.train), None if network.val is None else passes.samples(network.val)
+    train = passes.samples(network.train)
+    val = None if network.val is None else passes.samples(network.val, like=train)
     check_labelled(train)
+    passes.check_steady(train)
     look = passes.look(train)
     chosen = choose_projection(
         network.projection,
@@ -152,8 +158,10 @@ def _retraced(network: Network, training: Recorded, execution: Execution) -> tup
         return None
     end = network_at(network.model, training, len(training.points) - 1)
     passes = NetworkPasses(end, None, None, as_bytes(execution.memory), execution.device, execution.progress)
-    train, val = passes.samples(network.train), None if network.val is None else passes.samples(network.val)
+    train = passes.samples(network.train)
+    val = None if network.val is None else passes.samples(network.val, like=train)
     check_labelled(train)
+    passes.check_steady(train)
     look = passes.look(train)
     plan = Plan.of(training, len(train), look, passes.memory, whole=network.projection is None)
     if plan is None:
