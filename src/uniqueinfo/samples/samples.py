@@ -116,6 +116,18 @@ class Samples:
             sha.update(batch.digest().encode())
         return sha.hexdigest()
 
+    def glance(self, *, labelled: bool = True) -> str:
+        """SHA-256 of how many samples there are, and of a few of them, spread over all, as the network is given them.
+
+        Enough to tell another data set, at the cost of reading these few; one sample among others may have changed.
+        """
+        sha = hashlib.sha256(f"{len(self)}\n".encode())
+        for index in _spread(len(self)):
+            batch = self.read([index])
+            labels = None if batch.labels is None or not labelled else batch.labels.astype(np.float64)
+            sha.update(Batch(batch.inputs, labels).digest().encode())
+        return sha.hexdigest()
+
     def _place(self, _: str, leaf: Tensor) -> Tensor:
         return leaf.to(device=self.device, dtype=self.dtype if leaf.is_floating_point() else None)
 
@@ -209,11 +221,16 @@ def _is_array(data: Any) -> bool:
 
 
 def _check_repeatable(samples: Samples) -> None:
-    some = np.unique(np.linspace(0, len(samples) - 1, _ASKED_TWICE).astype(int)).tolist()
     with same_randomness():
-        for index in some:
+        for index in _spread(len(samples)):
             if samples.read([index]).digest() != samples.read([index]).digest():
                 raise InputError(
                     f"sample {samples.ids[index]} is something else the second time it is asked: "
                     "switch random augmentation off, for a score belongs to one fixed sample"
                 )
+
+
+def _spread(count: int) -> list[int]:
+    """A few of so many, both ends among them."""
+    found: list[int] = np.unique(np.linspace(0, count - 1, _ASKED_TWICE).astype(int)).tolist()
+    return found

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Unpack
 
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.smoothing import Smoothing
+from uniqueinfo.jacobian.guard import fingerprint
 from uniqueinfo.jacobian.keeping import InMemory, KeepingPlan
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import OutputSketch
@@ -30,6 +31,7 @@ from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.samples.targets import say_unused
+from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import Columns, named
 from uniqueinfo.scoring.driver import score_problem
@@ -121,6 +123,12 @@ class Network:
 
 def network_problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples]:
     """The problem of a network, and its training samples; nothing is computed yet but a trial on a few of them."""
+    problem, train, val = _problem(network, training, execution)
+    told = Looked(fingerprint(network.model), train.glance(), None if val is None else val.glance(labelled=False))
+    return replace(problem, settings={**problem.settings, "looked_at": asdict(told)}), train
+
+
+def _problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples, Samples | None]:
     if isinstance(training, Recorded) and (found := _retraced(network, training, execution)) is not None:
         return found
     passes = NetworkPasses(
@@ -148,10 +156,12 @@ def network_problem(network: Network, training: Training, execution: Execution) 
     problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
         problem = along(network.model, training, train, val, execution.device).problem(problem, training)
-    return problem, train
+    return problem, train, val
 
 
-def _retraced(network: Network, training: Recorded, execution: Execution) -> tuple[Problem, Samples] | None:
+def _retraced(
+    network: Network, training: Recorded, execution: Execution
+) -> tuple[Problem, Samples, Samples | None] | None:
     """A recorded training by its own steps; None where they are too many, or a projection is asked for."""
     network.check(training)
     if network.projection not in (None, "auto"):
@@ -169,7 +179,7 @@ def _retraced(network: Network, training: Recorded, execution: Execution) -> tup
         return None
     said = along(network.model, training, train, val, execution.device)
     problem = Retracing(network.model, training, plan, train, val, look, said, execution, passes).problem()
-    return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train
+    return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train, val
 
 
 def _say_stretches(training: Recorded, samples: int) -> None:
