@@ -6,6 +6,8 @@ from itertools import combinations, islice
 
 import numpy as np
 import pytest
+import torch
+from threadpoolctl import threadpool_limits
 
 import uniqueinfo as ui
 from tests.oracles import retraining
@@ -124,3 +126,20 @@ def test_bad_settings_are_named(given: dict[str, float], message: str) -> None:
     small = problem(4, 1, 3)
     with pytest.raises(ui.InputError, match=message):
         shapley(ui.score_jacobian(small.J, small.residual, training=ui.Converged(0.5)), **given)  # type: ignore[arg-type]
+
+
+def test_threads_change_no_bit() -> None:
+    """Parts are small: one thread is as quick as many, and sums are then taken in one order."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 90))
+    scores = ui.score_features(X, X[:, 0] + X[:, 1] ** 2, X[:60], training=ui.Converged(1e-3), progress=False)
+    found = []
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            with threadpool_limits(threads):
+                found.append(ui.shapley(scores, subsets=4).average)
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_array_equal(found[0], found[1])

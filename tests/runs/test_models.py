@@ -47,9 +47,19 @@ def test_weights_fill_all_but_a_last_layer_of_another_shape(tmp_path: Path, suff
         torch.save({"state_dict": trained.state_dict()}, path)
     else:
         save_file(trained.state_dict(), path)
-    network = ModelChoice("mlp:4", weights=path).build((3,), outputs=2, seed=0)
+    with pytest.warns(UserWarning, match=r"last layer \(3.weight, 3.bias\) is not taken .*another number of outputs"):
+        network = ModelChoice("mlp:4", weights=path).build((3,), outputs=2, seed=0)
     assert torch.equal(network.state_dict()["1.weight"], trained.state_dict()["1.weight"])
     assert network(torch.zeros(1, 3)).shape == (1, 2)
+
+
+def test_a_last_layer_that_the_file_lacks_is_said(tmp_path: Path) -> None:
+    trained = ModelChoice("mlp:4").build((3,), outputs=2, seed=7).state_dict()
+    save_file(
+        {name: tensor for name, tensor in trained.items() if not name.startswith("3.")}, tmp_path / "w.safetensors"
+    )
+    with pytest.warns(UserWarning, match="holds none of that name; it starts from random values"):
+        ModelChoice("mlp:4", weights=tmp_path / "w.safetensors").build((3,), outputs=2, seed=0)
 
 
 def test_trained_weights_give_gradients_at_both_ends(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_an_index_that_repeats_names_nobody() -> None:
 
 
 def test_a_column_that_validation_lacks_is_named() -> None:
-    with pytest.raises(ui.InputError, match="X_val: column 'colour' is missing, which X has"):
+    with pytest.raises(ui.InputError, match="X_val: column 'colour' is missing, against X"):
         ui.score_features(table(), labels(), table()[["size"]])
 
 

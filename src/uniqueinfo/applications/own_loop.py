@@ -23,6 +23,7 @@ from uniqueinfo.jacobian.guard import prepared
 from uniqueinfo.progress import progress
 from uniqueinfo.samples.samples import Samples, as_samples
 from uniqueinfo.samples.targets import as_targets
+from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
@@ -78,7 +79,7 @@ def own_loop(
     if scores.functional is None:
         raise InputError("scores: they were made without validation samples; score with val first")
     positions = chosen(samples if isinstance(samples, int) else list(samples), scores.functional, seed)
-    runs = [_Seed.run(train_function, each, len(scores), positions, val, show=show) for each in SEEDS]
+    runs = [_Seed.run(train_function, each, scores, positions, val, show=show) for each in SEEDS]
     loss = Training.from_settings(scores.settings["training"]).criterion
     truths = [run.measures(loss.value) for run in runs]
     known = {"functional": scores.functional, "value": scores.value}
@@ -119,9 +120,11 @@ class _Seed:
     targets: Floats | None
 
     @classmethod
-    def run(cls, train: TrainFunction, seed: int, count: int, left: NDArray[np.intp], val: Any, *, show: bool) -> _Seed:
+    def run(
+        cls, train: TrainFunction, seed: int, scores: Scores, left: NDArray[np.intp], val: Any, *, show: bool
+    ) -> _Seed:
         found, looked = [], None
-        everyone = np.arange(count)
+        everyone = np.arange(len(scores))
         with progress(f"Your training, seed {seed}", len(left) + 1, unit="trainings", show=show) as advance:
             for leaving in (None, *left):
                 network = train(everyone if leaving is None else np.delete(everyone, leaving), seed)
@@ -129,7 +132,9 @@ class _Seed:
                     raise InputError(
                         f"train_function: expected it to return the trained network, got {type(network).__name__}"
                     )
-                looked = looked or _samples(network, val)
+                if looked is None:
+                    looked = _samples(network, val)
+                    Looked(val=looked.glance(labelled=False)).check(scores.settings)
                 found.append(_outputs(network, looked))
                 advance(1)
         assert looked is not None

@@ -13,11 +13,14 @@ for all its samples; the Jacobian is never computed again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import torch
+from threadpoolctl import threadpool_limits
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
@@ -136,10 +139,11 @@ def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed:
         raise InputError(f"subsets: expected at least 2, got {subsets}")
     if not tolerance > 0:
         raise InputError(f"tolerance: expected a share above 0, got {tolerance}")
-    origin = _stable(scores.origin)
-    draws = _rounds(origin, np.random.default_rng(seed))
+    found_before = scores.origin
     total, squares = np.zeros((2, len(scores)))
-    with progress("Averaging over subsets", subsets, unit="subsets") as advance:
+    with _one_thread(), progress("Averaging over subsets", subsets, unit="subsets") as advance:
+        origin = _stable(found_before)
+        draws = _rounds(origin, np.random.default_rng(seed))
         for count in range(1, subsets + 1):
             found = next(draws)
             total, squares = total + found, squares + found**2
@@ -154,6 +158,21 @@ def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed:
     table = table.sort_values("average", ascending=False, kind="stable")
     training = origin.run.training
     return Shapley(average, error, count, tolerance=tolerance, training=training, table=table)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Parts are small, and one thread is as quick as many; then sums are taken in one order, whatever the machine.
+
+    In another order they round otherwise, and where that decides when to stop, the number of subsets would differ too.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):  # numpy's own
+            yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _rounds(origin: Origin, rng: np.random.Generator) -> Iterator[Floats]:

@@ -19,11 +19,14 @@ from uniqueinfo.baselines.again import Again, Budget, TrainedAgain, chosen
 from uniqueinfo.baselines.planning import Plan
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.jacobian.guard import check_network, fingerprint
 from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.removal.course import Course, reached
 from uniqueinfo.removal.trained import LocalSums
+from uniqueinfo.samples.samples import as_samples
+from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.network import score
 from uniqueinfo.statistics.correlation import pearson, spearman
@@ -212,6 +215,8 @@ def validate(
     where: Any = {name: given for name, given in retraining.items() if name in ("memory", "device", "progress")}
     if scores is None:
         scores = score(model, train, looked, training=training, **where)
+    else:
+        _check_same(scores, model, train, looked, where.get("device"))
     origin = _origin(scores, training, lambda: linearize(model, train, looked, **where))
     run, probe = origin.run, origin.probe
     if probe is None:
@@ -300,6 +305,18 @@ def _coordinates(run: Trained, again: TrainedAgain, look: int) -> Tensor:
     assert isinstance(run.learnt.how, Course)
     length = run.training.length * until.length / again.training.length
     return run.space.coordinates(reached(LocalSums(run), run.learnt.how, length)).T
+
+
+def _check_same(scores: Scores, model: nn.Module, train: Any, val: Any, device: Any) -> None:
+    """Refuse scores of another network, or of other samples: they would only seem to agree poorly."""
+    check_network(model)
+    parameter = next(model.parameters())
+    place = device or parameter.device
+    known = as_samples(train, device=place, dtype=parameter.dtype)
+    others = as_samples(val, device=place, dtype=parameter.dtype, like=known)
+    if len(known) != len(scores):
+        raise InputError(f"scores: are of {len(scores)} samples, and train has {len(known)}; hand over what was scored")
+    Looked(fingerprint(model), known.glance(), others.glance(labelled=False)).check(scores.settings)
 
 
 def _algorithm(scores: Scores) -> Training:

@@ -132,7 +132,7 @@ def opened(
     options.check(training)
     place = torch.device(options.device or parameter.device)
     known = as_samples(train, device=place, dtype=parameter.dtype)
-    others = None if val is None else as_samples(val, device=place, dtype=parameter.dtype)
+    others = None if val is None else as_samples(val, device=place, dtype=parameter.dtype, like=known)
     with prepared(model, options.device):
         targets = torch.from_numpy(known.targets(_size(model, known.inputs([0]))))
         training.criterion.check(targets)

@@ -12,6 +12,7 @@ their right labels and with those that the network predicts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,8 @@ def _score(linearization: LinearizedNetwork, train: Indices, val: Indices) -> Sc
     part = Linearization.from_jacobian(linearization.rows.source[train], residual, initial)
     assert seen.targets is not None
     probe = part.probe(seen.rows.source[val], seen.targets[val].flatten(1), seen.initial[val].flatten(1))
-    labels = (initial + residual).round().astype(int).ravel()
+    targets = linearization.targets[train]
+    part, labels = replace(part, wanted=targets), targets.numpy().astype(int).ravel()
     return score_linearization(part, probe, paper.training(_LR, _TIME), labels=labels, progress=False)
 
 

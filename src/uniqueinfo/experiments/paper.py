@@ -115,7 +115,7 @@ def functional(linearization: LinearizedNetwork, lr: float, *steps: float) -> ND
 
 def from_zero(known: LinearizedNetwork, lr: float, steps: float) -> NDArray[np.float64]:
     """F-SI as if the outputs before training were zero, as those of `centred`, from the same rows."""
-    targets = (known.residual + known.initial).flatten(1)
+    targets = known.targets.flatten(1)
     trained = known.toward(targets, torch.zeros_like(targets)).train(training(lr, steps))
     return trained.leave_out().functional_information(known.validation)
 

@@ -27,6 +27,10 @@ def outputs_of(result: Any) -> Tensor:
             f"the network returned {found}, but a tensor of shape (batch,) or (batch, outputs), or an object "
             "with such `.logits`, is needed: wrap the network in a module that returns one"
         )
+    if not outputs.is_floating_point():
+        raise InputError(
+            f"the network returned {outputs.dtype}, but real numbers are needed: return floats, such as the real part"
+        )
     return outputs
 
 

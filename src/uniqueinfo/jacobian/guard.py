@@ -24,6 +24,12 @@ def check_network(model: object) -> None:
             f"model: expected a torch nn.Module, got {type(model).__name__}; for a linear model on features there is "
             "score_features(X, y, X_val, y_val)"
         )
+    strange = next((name for name, tensor in model.named_parameters() if tensor.is_complex()), None)
+    if strange is not None:
+        raise InputError(
+            f"model: its parameter {strange!r} is complex, and gradients are taken of real ones; keep real and "
+            "imaginary parts as parameters of their own"
+        )
 
 
 @contextmanager

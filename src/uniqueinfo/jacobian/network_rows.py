@@ -93,6 +93,8 @@ class NetworkRows:
             engine = network.engine(data)
             first, one = measure(engine, data.read([0]))
             together, two = measure(engine, data.read([0, min(1, len(data) - 1)]))
+            for found, names in ((first, data.ids[:1]), (together[1:], data.ids[1:2])):
+                check_finite("the network's Jacobian", found, names)
             check_uncoupled(first, together)
             outputs, width = first.shape[1:]
             cut = plan_for(len(data), 4 * outputs * width, one=one, two=two, budget=network.memory)
@@ -256,7 +258,7 @@ def _portable(data: Samples) -> Samples:
     if not isinstance(data.source, Arrays):
         return data
     inputs = map_leaves(data.source.inputs, lambda _, array: portable(array))
-    return replace(data, source=Arrays(inputs, data.source.labels))
+    return replace(data, source=replace(data.source, inputs=inputs))
 
 
 def _may_fork() -> bool:

@@ -20,6 +20,7 @@ from uniqueinfo.jacobian.network_rows import Differentiated, NetworkRows
 from uniqueinfo.jacobian.outputs import Mixing
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.jacobian.projections import Projection
+from uniqueinfo.jacobian.steady import check_steady
 from uniqueinfo.progress import showing
 from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.datasets import Inputs
@@ -51,10 +52,10 @@ class NetworkPasses:
             raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
         object.__setattr__(self, "before", fingerprint(self.model))
 
-    def samples(self, data: Any) -> Samples:
-        """What the user handed over, on the network's device and in its dtype."""
+    def samples(self, data: Any, like: Samples | None = None) -> Samples:
+        """What the user handed over, on the network's device and in its dtype; columns of tables as in those `like`."""
         parameter = next(self.model.parameters())
-        return as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype)
+        return as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype, like=like)
 
     def projected(self, projection: Projection | None) -> NetworkPasses:
         """The same under a projection."""
@@ -74,6 +75,11 @@ class NetworkPasses:
         with prepared(self.model, self.device, quiet=True) as notes:
             engine = network.engine(samples)
         return Look(engine.outputs, engine.classes, engine.width, tuple(notes))
+
+    def check_steady(self, samples: Samples) -> None:
+        """Refuse a network that is random, or whose samples change each other."""
+        with prepared(self.model, self.device, quiet=True):
+            check_steady(self.model, samples)
 
     def rows(self, samples: Samples) -> NetworkRows:
         """Jacobian rows, computed when they are asked for."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -17,6 +18,7 @@ from uniqueinfo.removal.groups import Groups
 from uniqueinfo.removal.learning import Learnt
 from uniqueinfo.removal.trained import TrainedSystem, trainable
 from uniqueinfo.samples.checks import as_matrix
+from uniqueinfo.samples.frames import FrameColumns
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.dual import Dual
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -55,6 +57,10 @@ class Linearization:
     """What stands in one more column of the features of a linear head; 0 where it has no intercept."""
     start: Tensor | None = None
     """Outputs of a linear head before training, the same for every sample, (outputs,); zero where not given."""
+    table: FrameColumns | None = None
+    """The columns of the features by their names, where they have any."""
+    wanted: Tensor | None = None
+    """Targets as they were given; None where only their difference from the initial outputs was."""
     along: Tensor | None = None
     """Outputs at the checkpoints of a training that happened, (points, n, per_sample, columns)."""
     learn: Callable[[], Learnt] | None = None
@@ -111,7 +117,7 @@ class Linearization:
         wanted = as_matrix("targets", targets, rows.samples, None, rows.device)
         start = _or_zero("initial", initial, rows, wanted.shape[1])
         choice = _chosen(rows, form, sketch)
-        return cls(rows, (wanted - start)[:, None], start[:, None], choice, intercept=intercept)
+        return cls(rows, (wanted - start)[:, None], start[:, None], choice, intercept=intercept, wanted=wanted[:, None])
 
     @classmethod
     def from_kernel(cls, kernel: Any, residual: Any, initial: Any = None, *, device: Device = None) -> Linearization:
@@ -129,6 +135,11 @@ class Linearization:
         if initial is not None:
             start = as_matrix("initial", initial, samples, outputs, given.device)
         return cls(None, wanted[..., None], start[..., None], choose(len(matrix), None), matrix)
+
+    @property
+    def targets(self) -> Tensor:
+        """What is trained towards: as given, for a sum that is rounded is no class any more."""
+        return self.initial + self.residual if self.wanted is None else self.wanted
 
     @property
     def form(self) -> str:
@@ -195,23 +206,27 @@ class Linearization:
             known=system,
             intercept=self.intercept,
             start=self.start,
+            table=self.table,
+            wanted=wanted,
             progress=self.progress,
         )
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""
         training = trainable(self.system, training, self.samples)
-        training.criterion.check((self.initial + self.residual).flatten(1))
+        training.criterion.check(self.targets.flatten(1))
         return Trained.of(self, training)
 
     def probe(self, rows: Any, targets: Any = None, initial: Any = None) -> Probe:
         """Look at other samples: rows like those trained on, and, if known, targets and initial outputs (m, k).
 
         For `from_jacobian` the rows are (m, k, D), and the targets are residuals where no initial outputs are given;
-        for `from_features` they are features (m, p); for `from_kernel` kernel values between these samples' rows and
-        the training rows, (m, k, nk).
+        for `from_features` they are features (m, p), or a table where training was on one; for `from_kernel` kernel
+        values between these samples' rows and the training rows, (m, k, nk).
         """
         dims = ("samples", "features") if self.is_head else ("samples", "outputs", "parameters")
+        if isinstance(rows, pd.DataFrame):
+            rows = self._numbers(rows)
         found = Rows.given("validation rows", rows, dims, self.residual.device)
         source: RowSource = WithConstant(found.source, self.intercept) if self.intercept else found.source
         found = Rows(source, found.device)
@@ -231,6 +246,15 @@ class Linearization:
         aims = as_matrix("validation targets", targets, found.samples, self.outputs, found.device)
         return Probe(self.system, found, start, aims.reshape(shape))
 
+    def _numbers(self, rows: pd.DataFrame) -> Floats:
+        """A table, by the names of its columns."""
+        if self.table is None:
+            raise InputError(
+                "validation rows: are a table, and training knows no names of columns; hand over rows.to_numpy() with "
+                "the columns in the order of training"
+            )
+        return self.table("validation rows", rows)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trained(TrainedSystem):
@@ -249,6 +273,7 @@ class Trained(TrainedSystem):
             system=linearization.system if system is None else system,
             residual=linearization.residual,
             initial=linearization.initial,
+            wanted=linearization.wanted,
             samples=linearization.samples,
             training=training,
             along=linearization.along,

@@ -79,7 +79,7 @@ class LinearizedNetwork(Linearization):
         """Look at other samples: a data set, with labels or without, as for training."""
         if targets is not None or initial is not None:
             return super().probe(rows, targets, initial)
-        samples = rows if isinstance(rows, Samples) else self.passes.samples(rows)
+        samples = rows if isinstance(rows, Samples) else self.passes.samples(rows, like=self.train_samples)
         if self.jacobian is None:
             return self._probe_kernels(self.passes.kernels(self.train_samples, samples).kernels, samples)
         self.passes.check_unchanged()
@@ -136,10 +136,11 @@ def linearize(
     """
     passes = NetworkPasses(both_ends(model, trained), None, outputs, as_bytes(memory), device, progress)
     samples = passes.samples(train)
-    others = None if val is None else passes.samples(val)
+    others = None if val is None else passes.samples(val, like=samples)
+    check_labelled(samples)
+    passes.check_steady(samples)
     size = size_of(passes.look(samples), samples, others)
     chosen = choose_projection(projection, size, memory=memory, form=form, sketch=sketch)
-    check_labelled(samples)
     place = None if folder is None else Path(folder)
     if chosen.by_kernels:
         found = passes.kernels(samples, others, kernel_folder(place))
@@ -158,6 +159,7 @@ def linearize_rows(
         rows=source.rows(),
         residual=found.residual,
         initial=found.initial,
+        wanted=found.targets,
         choice=choice,
         known=known,
         progress=source.passes.progress,
@@ -184,6 +186,7 @@ def linearize_kernels(
         rows=None,
         residual=chunk.residual,
         initial=chunk.initial,
+        wanted=chunk.targets,
         choice=choose(chunk.initial.numel(), None),
         kernel=found.kernels.train,
         known=known,

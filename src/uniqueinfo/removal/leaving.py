@@ -15,6 +15,7 @@ from uniqueinfo.removal.retracing import Retraced
 from uniqueinfo.removal.solve import Solution, solve, solve_minimum_norm
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.spectrum.orthogonal import LEFT_OVER, Orthogonal, left_over
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.training.rational import Rational, fit
 from uniqueinfo.types import Indices
@@ -67,7 +68,7 @@ class Leaving:
         self._of = of
         self._system, self._bucket, self._residual = run.system, bucket, run.residual
         remaining = run.samples - bucket.size or run.samples  # nothing is learnt from nothing, whatever the filter
-        self._training, self._remaining = run.training, remaining
+        self._training, self._remaining, self._first = run.training, remaining, run.first
         self._filter = run.training.filter(remaining)
         self._before = run.coordinates
         self.closed = self._is_small() and self._is_stable()
@@ -86,7 +87,9 @@ class Leaving:
         members = self._bucket.members
         for part, left, residual in self._parts():
             rows = self._system.right(left)
-            delta = self._in_closed_form(left, rows, residual) if self.closed else self._by_training(rows, residual)
+            delta = (
+                self._in_closed_form(part, left, rows, residual) if self.closed else self._by_training(rows, residual)
+            )
             yield Changes(self._bucket.numbers[part], members[part], part, len(members), rows, delta)
 
     def solutions(self) -> Iterator[Solution]:
@@ -101,8 +104,22 @@ class Leaving:
             left = left_of(self._system, members[part])
             yield part, left, self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
 
-    def _in_closed_form(self, left: Tensor, rows: Tensor, residual: Tensor) -> Delta:
-        return assemble(rows, self._solution(left, residual), self.shift)
+    def _in_closed_form(self, part: slice, left: Tensor, rows: Tensor, residual: Tensor) -> Delta:
+        found = assemble(rows, self._solution(left, residual), self.shift)
+        if not isinstance(self._system, Orthogonal) or not self._system.identity:
+            return found
+        return self._again(self._system, part, rows, found)
+
+    def _again(self, system: Orthogonal, part: slice, rows: Tensor, found: Delta) -> Delta:
+        """Blocks that hold a direction all but alone are trained without: 1 minus their leverage is rounding."""
+        alone = np.flatnonzero(left_over(system, rows, self._filter) < LEFT_OVER)
+        if not len(alone) or not system.affordable(len(alone)):
+            return found
+        delta = found.explicit().clone()
+        for block in alone:
+            members = torch.from_numpy(self._bucket.members[part][block] + self._first)
+            delta[block] = (self._before - system.without(members, self._filter)).T
+        return Explicit(delta)
 
     def _solution(self, left: Tensor, residual: Tensor) -> Solution:
         if self.rational is None:

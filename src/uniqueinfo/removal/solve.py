@@ -20,9 +20,6 @@ from torch import Tensor
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.training.rational import Complexes, Rational
 
-_ONE = 1.5e-8
-"""Half of float64's digits: a leverage closer to 1 than this is 1, and removing its sample removes a direction."""
-
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -88,7 +85,7 @@ def solve_minimum_norm(system: Eigensystem, left: Tensor, residual: Tensor) -> S
         free = rest @ rest.transpose(1, 2)
     weights = inverse[:, None] * system.moment
     tau, Q = torch.linalg.eigh(free)
-    held = (tau < _ONE)[..., None]
+    held = (tau < system.held_alone)[..., None]
     misfit = Q.transpose(1, 2) @ (residual - right @ weights)
     y = Q @ torch.where(held, 0.0, misfit / torch.where(held, 1.0, tau[..., None]))
     rows_h = torch.where(held, Q.transpose(1, 2), 0.0) @ scaled

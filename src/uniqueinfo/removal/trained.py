@@ -33,6 +33,8 @@ class TrainedSystem:
     """Targets − initial outputs of the samples looked at, (samples, per_sample, columns)."""
     initial: Tensor
     """Outputs of these before training, of the same shape."""
+    wanted: Tensor | None = None
+    """Targets as they were given, where they were."""
     samples: int
     """How many were trained on."""
     training: Training
@@ -87,7 +89,9 @@ class TrainedSystem:
     def some(self, numbers: Indices) -> Some:
         """Some of the samples looked at."""
         initial = self.initial[numbers].flatten(1)
-        targets = initial + self.residual[numbers].flatten(1)
+        targets = (
+            initial + self.residual[numbers].flatten(1) if self.wanted is None else self.wanted[numbers].flatten(1)
+        )
         along = None if self.along is None else self.along[:, numbers].flatten(2)
         return Some(numbers + self.first, self.space.rows(numbers), initial, targets, along)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from uniqueinfo.applications.answer import Answer
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.store.files import replacing
+from uniqueinfo.store.plain import digest
 
 _IDENTITY = ("settings", "data")
 
@@ -73,15 +75,39 @@ class Run:
         return replace(found, settings={**found.settings, "run": self.record}) if self.asked else found
 
     def keep(self, answer: Answer) -> None:
-        """Keep an answer for the report; asked again, the question replaces it."""
+        """Keep an answer for the report, with its checksum; asked again, the question replaces it."""
         self._answers.mkdir(exist_ok=True)
+        section = answer.section()
         with replacing(self._answers / f"{answer.name}.json") as beside:
-            beside.write_text(json.dumps(answer.section(), ensure_ascii=False) + "\n", encoding="utf-8")
+            beside.write_text(
+                json.dumps(section | {"sha256": digest(section)}, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
 
     def answers(self) -> list[dict[str, Any]]:
-        """What was asked of this run before, as the report shows it."""
-        return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self._answers.glob("*.json"))]
+        """What was asked of this run before, as the report shows it; what is damaged is set aside, and said."""
+        found = []
+        for path in sorted(self._answers.glob("*.json")):
+            section = _whole(path)
+            if section is None:
+                aside = path.with_suffix(".damaged")
+                path.replace(aside)
+                warnings.warn(
+                    f"{path}: is damaged, and set aside as {aside.name}; ask {path.stem} of this run again",
+                    stacklevel=2,
+                )
+            else:
+                found.append(section)
+        return found
 
     @property
     def _answers(self) -> Path:
         return self.path / "answers"
+
+
+def _whole(path: Path) -> dict[str, Any] | None:
+    """An answer as it was kept; None where it is not what it was."""
+    try:
+        kept: dict[str, Any] = json.loads(path.read_bytes())
+        return kept if kept.pop("sha256") == digest(kept) else None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from uniqueinfo.memory import as_bytes
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.runs.readers import Data, Reading, hold_out, read
 from uniqueinfo.runs.readers.labels import check_known
@@ -36,6 +37,10 @@ class Job:
     """What a person should know about what was chosen for them."""
     sketch: int | None = None
     """Directions kept exactly where there are too many to decompose; None decomposes all."""
+
+    def __post_init__(self) -> None:
+        if self.memory is not None:
+            as_bytes(self.memory)  # refused before anything is read
 
     def read(self) -> tuple[Data, Data, tuple[str, ...]]:
         """Training and validation samples as they stand in the files, and what to know about them."""

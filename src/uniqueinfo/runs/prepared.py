@@ -149,6 +149,7 @@ class Prepared:
         else:
             network = Network(self.network(), *self.samples(), projection=self._projection)
             problem, _ = network_problem(network, self.job.training, execution)
+            self._check_outputs(problem.sources.train.per_sample)
         classes = None if self.classes is None else self.classes.tolist()
         return replace(
             problem,
@@ -170,6 +171,17 @@ class Prepared:
         notes = (*self.notes, *_of_held_out(scores))
         run.told(notes=notes, timings=timings, copies=copies.as_json())
         return replace(run.scores(), source=scores.source)
+
+    def _check_outputs(self, found: int) -> None:
+        """Refuse a network with other outputs than there are classes; two may have one each."""
+        wanted = {self.outputs, 2} if self.outputs == 1 and self.classes is not None else {self.outputs}
+        if found not in wanted:
+            what = "numbers to predict" if self.classes is None else "classes"
+            count = self.outputs if self.classes is None else len(self.classes)
+            raise InputError(
+                f"--model {self.job.model.name}: the network has {found} outputs for {count} {what}; give it "
+                f"{' or '.join(map(str, sorted(wanted)))}"
+            )
 
     @property
     def _projection(self) -> Asked:
@@ -214,6 +226,11 @@ def shape(inputs: Any) -> tuple[int, ...]:
 
 def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]:
     """Columns of tables as numbers, or texts as tokens; other inputs are numbers already."""
+    if job.reading.embed is not None and (train.roles is None or "text" not in _read_as(job, train)):
+        raise InputError(
+            f"--embed {job.reading.embed}: {job.train} has no column of texts to embed; name one with --text, or drop "
+            "--embed"
+        )
     if not isinstance(train.inputs, pd.DataFrame):
         return train, val
     if job.model.reads_text:
@@ -226,6 +243,12 @@ def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]
         replace(train, inputs=encoding(job.train, train.inputs)),
         replace(val, inputs=encoding(where, val.inputs)),
     )
+
+
+def _read_as(job: Job, train: Data) -> list[str]:
+    """What the columns are read as."""
+    assert train.roles is not None
+    return ["text" if name == job.reading.text else role for name, role in train.roles.items()]
 
 
 def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, default_collate
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import check_labelled
 from uniqueinfo.types import Labels
 
 Inputs: TypeAlias = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
@@ -30,6 +31,8 @@ class Arrays:
 
     inputs: Array | tuple[Array, ...] | dict[str, Array]
     labels: Labels
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By input, the names of its columns, where it was a table."""
 
     def __len__(self) -> int:
         return len(next(iter(leaves(self.inputs).values())))
@@ -174,6 +177,8 @@ def as_labels(labels: Any) -> Labels:
     if isinstance(labels, Tensor):
         labels = labels.detach().cpu()
         labels = (labels.float() if labels.dtype is torch.bfloat16 else labels).numpy()
+    else:
+        check_labelled("the labels", labels)
     array = np.asarray(labels)
     if array.dtype.kind not in "buif":
         raise InputError(f"labels are {array.dtype}: give integers for classes or floats for regression")
@@ -206,7 +211,7 @@ def _take(_: str, array: Array, *, index: NDArray[np.intp]) -> Array:
 
 
 def _as_tensor(name: str, leaf: Any) -> Tensor:
-    if isinstance(leaf, Tensor):
+    if isinstance(leaf, Tensor) and not leaf.is_complex():
         return leaf.detach()
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "buif":
         return torch.from_numpy(leaf.astype(leaf.dtype.newbyteorder("="), copy=False))

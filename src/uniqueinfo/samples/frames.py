@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.samples.checks import counted
+from uniqueinfo.samples.checks import check_columns, counted, listed
+from uniqueinfo.samples.stored import Columns, parquet, parquet_files
 from uniqueinfo.types import Floats
 
 _MOST = 50  # different values of a column up to which it is taken for categories, however few the rows
@@ -30,17 +32,20 @@ class FrameColumns:
     numbers: tuple[str, ...]
     categories: Mapping[str, tuple[str, ...]]
     """By column, the values that training knows; another one is none of them."""
+    known: str = "X"
+    """Where the columns were found, for errors."""
 
     @classmethod
     def of(cls, name: str, frame: pd.DataFrame) -> FrameColumns:
         """Of the training samples; columns that are neither are named, all at once."""
+        check_columns(name, frame.columns, frame.columns, name)  # each once
         numbers = [str(column) for column in frame if pd.api.types.is_numeric_dtype(frame[column])]
         others = [str(column) for column in frame if str(column) not in numbers]
         frame = frame.rename(columns=str)
         strange = [column for column in others if not _is_category(frame[column])]
         if strange:
             raise InputError(
-                f"{name}: {_listed(strange)} neither numbers nor categories (dates, names, or a different value in "
+                f"{name}: {listed(strange)} neither numbers nor categories (dates, names, or a different value in "
                 "almost every row); turn them into numbers, or drop them"
             )
         known = {column: tuple(sorted(frame[column].dropna().astype(str).unique())) for column in others}
@@ -49,21 +54,25 @@ class FrameColumns:
     def __call__(self, name: str, frame: pd.DataFrame) -> Floats:
         """The numbers of any table with these columns, (rows, features)."""
         frame = frame.rename(columns=str)
-        wanted = (*self.numbers, *self.categories)
-        missing = [column for column in wanted if column not in frame]
-        if missing:
-            raise InputError(f"{name}: {_listed(missing)} missing, which X has; add them")
+        check_columns(name, frame.columns, (*self.numbers, *self.categories), self.known)
         numbers = frame[list(self.numbers)].to_numpy(dtype=np.float64, na_value=np.nan)
         holes = dict(zip(self.numbers, ~np.isfinite(numbers).T, strict=True))
         empty = [column for column, bad in holes.items() if bad.any()]
         if empty:
             told = (f"{c!r} in {holes[c].sum():,}, first row {frame.index[holes[c].argmax()]}" for c in empty)
             raise InputError(
-                f"{name}: {_listed(empty)} empty, NaN or infinite in some rows ({'; '.join(told)}); fill them, as by "
+                f"{name}: {listed(empty)} empty, NaN or infinite in some rows ({'; '.join(told)}); fill them, as by "
                 f"{name}.fillna(X.median(numeric_only=True)), or drop the rows, with their labels"
             )
         parts = [numbers, *(_one_hot(frame[column], values) for column, values in self.categories.items())]
         return np.concatenate(parts, axis=1)
+
+    def stored(self, path: Path, label: str | None = None) -> Any:
+        """The numbers of a Parquet file, or of a folder of them, with these columns beside the label's."""
+        if not self.categories:
+            return parquet(path, label=label, like=Columns(self.numbers, self.known))
+        parts = [pd.read_parquet(file) for file in parquet_files(path)]
+        return np.concatenate([self(str(path), part.drop(columns=[label] if label else [])) for part in parts])
 
 
 def index_of(given: Any) -> NDArray[Any] | None:
@@ -92,7 +101,3 @@ def _one_hot(column: pd.Series[Any], values: tuple[str, ...]) -> Floats:
     names = column.astype(object).where(column.notna(), None)
     found: Floats = np.array([[name is not None and str(name) == value for value in values] for name in names], float)
     return found.reshape(len(column), len(values))
-
-
-def _listed(names: list[str]) -> str:
-    return f"column {names[0]!r} is" if len(names) == 1 else f"columns {', '.join(map(repr, names))} are"

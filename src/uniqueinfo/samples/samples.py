@@ -2,18 +2,19 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.checks import check_columns, check_finite
 from uniqueinfo.samples.datasets import (
     Array,
     Arrays,
@@ -27,6 +28,7 @@ from uniqueinfo.samples.datasets import (
     same_randomness,
     split,
 )
+from uniqueinfo.samples.marks import Marks
 from uniqueinfo.samples.targets import as_targets
 from uniqueinfo.types import Labels
 
@@ -62,6 +64,8 @@ class Samples:
     source: Arrays | Items
     device: torch.device | None
     dtype: torch.dtype | None
+    marks: Marks = field(default_factory=Marks)
+    """Of what was read, so that samples that change on the way are noticed."""
 
     def __len__(self) -> int:
         return len(self.source)
@@ -74,7 +78,10 @@ class Samples:
             for name, leaf in leaves(inputs).items():
                 if len(leaf) != len(chosen):
                     raise InputError(f"{name}: {len(leaf)} in a batch of {len(chosen)} samples")
+                if leaf.numel() == 0:
+                    raise InputError(f"{name}: samples of shape {tuple(leaf.shape[1:])} hold no number; give some")
                 check_finite(name, leaf, ids)
+            self.marks.check(chosen, inputs, ids)
             if labels is not None:
                 check_finite("the target", labels, ids)
             yield Batch(map_leaves(inputs, self._place), labels)
@@ -109,6 +116,18 @@ class Samples:
             sha.update(batch.digest().encode())
         return sha.hexdigest()
 
+    def glance(self, *, labelled: bool = True) -> str:
+        """SHA-256 of how many samples there are, and of a few of them, spread over all, as the network is given them.
+
+        Enough to tell another data set, at the cost of reading these few; one sample among others may have changed.
+        """
+        sha = hashlib.sha256(f"{len(self)}\n".encode())
+        for index in _spread(len(self)):
+            batch = self.read([index])
+            labels = None if batch.labels is None or not labelled else batch.labels.astype(np.float64)
+            sha.update(Batch(batch.inputs, labels).digest().encode())
+        return sha.hexdigest()
+
     def _place(self, _: str, leaf: Tensor) -> Tensor:
         return leaf.to(device=self.device, dtype=self.dtype if leaf.is_floating_point() else None)
 
@@ -122,8 +141,11 @@ def as_samples(
     ids: ArrayLike | None = None,
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
+    like: Samples | None = None,
 ) -> Samples:
     """Index what a user hands over; inputs go to `device`, floating ones to `dtype`, when they are read.
+
+    Where both these and the samples `like` are tables, columns come in the order of the latter, by their names.
 
     - a map-style Dataset (or list) of `(inputs, label)`, of dicts with a label column, or of inputs alone;
     - a DataLoader: its data set in the data set's order, with its collate function and its workers;
@@ -134,7 +156,7 @@ def as_samples(
     >>> samples.targets(3).argmax(axis=1).tolist()
     [2, 0, 1]
     """
-    source = _source(data)
+    source = _source(data, {} if like is None or not isinstance(like.source, Arrays) else like.source.columns)
     if len(source) == 0:
         raise InputError("the data set is empty")
     own = source.order if isinstance(source, Items) else np.arange(len(source))
@@ -150,7 +172,7 @@ def as_samples(
     return samples
 
 
-def _source(data: Any) -> Arrays | Items:
+def _source(data: Any, columns: Mapping[str, tuple[str, ...]]) -> Arrays | Items:
     if isinstance(data, DataLoader):
         return from_loader(data)
     if isinstance(data, IterableDataset) or is_hugging_face(data, "IterableDataset"):
@@ -162,7 +184,7 @@ def _source(data: Any) -> Arrays | Items:
             data = data.with_format("torch", columns=data.format["columns"])
         return Items(data, np.arange(len(data)), lone_column=True)
     if isinstance(data, tuple | Mapping) or _is_array(data):
-        return _arrays(*split(data))
+        return _arrays(*split(data), columns)
     if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, str | bytes):
         return Items(data, np.arange(len(data)))
     raise InputError(
@@ -171,16 +193,24 @@ def _source(data: Any) -> Arrays | Items:
     )
 
 
-def _arrays(inputs: Any, labels: Any) -> Arrays:
-    inputs, labels = map_leaves(inputs, _as_array), as_labels(labels)
+def _arrays(inputs: Any, labels: Any, known: Mapping[str, tuple[str, ...]]) -> Arrays:
+    """`known`: by input, the columns of the samples that these are to be like."""
+    tables = {name: leaf for name, leaf in leaves(inputs).items() if isinstance(leaf, pd.DataFrame)}
+    for name, table in tables.items():
+        check_columns(name, table.columns, known.get(name, table.columns), "the training samples")
+    columns = {name: known.get(name, tuple(map(str, table.columns))) for name, table in tables.items()}
+    inputs = map_leaves(inputs, partial(_as_array, columns=columns))
+    labels = as_labels(labels)
     sizes = {name: len(array) for name, array in leaves(inputs).items()}
     sizes |= {} if labels is None else {"label": len(labels)}
     if len(set(sizes.values())) > 1:
         raise InputError(f"inputs and labels differ in length: {sizes}")
-    return Arrays(inputs, labels)
+    return Arrays(inputs, labels, columns)
 
 
-def _as_array(name: str, data: Any) -> Array:
+def _as_array(name: str, data: Any, *, columns: Mapping[str, tuple[str, ...]]) -> Array:
+    if name in columns:
+        data = data.rename(columns=str)[list(columns[name])]
     if not _is_array(data) or data.ndim == 0:
         raise InputError(f"{name} is {type(data).__name__}, not an array with one sample in each row")
     return data if isinstance(data, Tensor) else np.asarray(data)
@@ -191,11 +221,16 @@ def _is_array(data: Any) -> bool:
 
 
 def _check_repeatable(samples: Samples) -> None:
-    some = np.unique(np.linspace(0, len(samples) - 1, _ASKED_TWICE).astype(int)).tolist()
     with same_randomness():
-        for index in some:
+        for index in _spread(len(samples)):
             if samples.read([index]).digest() != samples.read([index]).digest():
                 raise InputError(
                     f"sample {samples.ids[index]} is something else the second time it is asked: "
                     "switch random augmentation off, for a score belongs to one fixed sample"
                 )
+
+
+def _spread(count: int) -> list[int]:
+    """A few of so many, both ends among them."""
+    found: list[int] = np.unique(np.linspace(0, count - 1, _ASKED_TWICE).astype(int)).tolist()
+    return found

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.checks import check_columns
 from uniqueinfo.types import Index
 
 
@@ -144,10 +145,35 @@ def portable(array: Any) -> Any:
     return array
 
 
-def parquet(path: Path, *, label: str | None = None, only: str | None = None) -> Concatenated:
-    """The numbers of a Parquet file, or of a folder of them: one column (`only`), or all but the label's."""
-    files = [path] if path.is_file() else sorted(path.glob("*.parquet"))
-    groups = [group for file in files for group in _row_groups(file, label, only)]
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table that are trained on, in one order for all files, and where that was found."""
+
+    names: tuple[str, ...]
+    known: str
+
+    @classmethod
+    def of(cls, path: Path, label: str | None = None) -> Columns:
+        """Of a Parquet file, or of the first of a folder of them: all but the label's, and a pandas index."""
+        file = parquet_files(path)[0]
+        held = [name for name in _opened(file).schema_arrow.names if name != label and not _is_index(name)]
+        return cls(tuple(held), str(file))
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The file itself, or those of the folder, in the order of their names."""
+    return [path] if path.is_file() else sorted(path.glob("*.parquet"))
+
+
+def parquet(
+    path: Path, *, label: str | None = None, only: str | None = None, like: Columns | None = None
+) -> Concatenated:
+    """The numbers of a Parquet file, or of a folder of them: one column (`only`), or all but the label's.
+
+    Columns are known by their names: in every file they come in the order of the first, or in that of `like`.
+    """
+    columns = like or (Columns((only,), str(path)) if only else Columns.of(path, label))
+    groups = [group for file in parquet_files(path) for group in _row_groups(file, label, columns, whole=not only)]
     if not groups:
         raise InputError(f"{path}: there are no rows in it")
     odd = next((group for group in groups if group.shape[1:] != groups[0].shape[1:]), None)
@@ -156,16 +182,27 @@ def parquet(path: Path, *, label: str | None = None, only: str | None = None) ->
     return Concatenated(tuple(groups))
 
 
-def _row_groups(path: Path, label: str | None, only: str | None) -> list[ParquetGroup]:
+def _opened(path: Path) -> pq.ParquetFile:
     try:
-        file = pq.ParquetFile(path)
+        return pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"{path}: cannot be read as Parquet ({error})") from error
-    held = file.schema_arrow.names
-    missing = [name for name in (label, only) if name is not None and name not in held]
+
+
+def _is_index(name: str) -> bool:
+    """Whether pandas wrote its index into this column: it names rows, and is nothing to train on."""
+    return name.startswith("__index_level_")
+
+
+def _row_groups(path: Path, label: str | None, columns: Columns, *, whole: bool) -> list[ParquetGroup]:
+    """`whole`: the file must hold these columns and no others beside the label."""
+    file = _opened(path)
+    held, names = file.schema_arrow.names, columns.names
+    missing = [name for name in (label, None if whole else names[0]) if name is not None and name not in held]
     if missing:
         raise InputError(f"{path}: there is no column {missing[0]!r}; it has {', '.join(held)}")
-    names = tuple([only] if only else [name for name in held if name != label])
+    if whole:
+        check_columns(path, [name for name in held if name != label and not _is_index(name)], names, columns.known)
     counts = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
     if not sum(counts):
         return []

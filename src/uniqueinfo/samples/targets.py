@@ -7,6 +7,7 @@ labels it has: each column is an output of its own.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.checks import check_finite, check_labelled, missing
 from uniqueinfo.types import Floats
 
 
@@ -66,7 +67,11 @@ class Encoding:
             return labels.astype(np.float64).reshape(len(labels), -1)
         if labels.ndim != 1:
             raise InputError(f"{name}: class labels must be one per sample, got shape {labels.shape}")
-        labels = labels.astype(str) if labels.dtype.kind == "O" else labels
+        if labels.dtype.kind == "O":
+            gone = np.flatnonzero(missing(labels))
+            if len(gone):
+                raise InputError(f"{name}: sample {_name(int(gone[0]), ids)} has no label; fill it in, or leave it out")
+            labels = labels.astype(str)
         order = np.argsort(self.classes, kind="stable")
         at = order[np.searchsorted(self.classes[order], labels).clip(max=len(order) - 1)]
         unknown = np.flatnonzero(self.classes[at] != labels)
@@ -87,19 +92,15 @@ def given_labels(name: str, labels: Any) -> Any:
     >>> given_labels("y", [["cat"], ["dog"]])  # one column is one label for each
     array(['cat', 'dog'], dtype='<U3')
     """
+    check_labelled(name, labels)
     if isinstance(labels, list | tuple):
-        found = np.asarray(labels, dtype=object) if None in labels or _has_nan(labels) else np.asarray(labels)
+        found = np.asarray(labels)
     elif isinstance(labels, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         found = labels.to_numpy()
     else:
         found = labels
     if not isinstance(found, np.ndarray):
         return found  # a tensor, or a file that is read when it is needed
-    if found.dtype.kind == "O":
-        missing = np.flatnonzero(pd.isna(np.atleast_1d(found)).any(axis=tuple(range(1, found.ndim))))
-        if len(missing):
-            also = f" ({len(missing):,} samples have none)" if len(missing) > 1 else ""
-            raise InputError(f"{name}: sample {missing[0]} has no label{also}; fill it in, or leave the sample out")
     if found.dtype.kind in "mM":
         raise InputError(f"{name}: labels are dates or times ({found.dtype}); give classes, or numbers to predict")
     return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 and found.dtype.kind != "f" else found
@@ -147,6 +148,19 @@ def as_targets(labels: Any, outputs: int, ids: Sequence[object] | None = None) -
     return found
 
 
+def say_unused(labels: Any, outputs: int) -> None:
+    """Warn of a network with more outputs than there are classes: what is left over is trained towards 0."""
+    if labels is None or labels.dtype.kind not in "bui" or labels.ndim != 1 or outputs == 1:
+        return
+    last = int(labels.max())
+    if last + 1 < outputs:
+        warnings.warn(
+            f"the network has {outputs} outputs, and labels go from 0 to {last}: the other outputs are trained "
+            "towards 0 and count in the scores; give the network as many outputs as there are classes",
+            stacklevel=3,
+        )
+
+
 def one_hot(numbers: NDArray[Any], outputs: int) -> Floats:
     """Class c of `outputs` → 1 in column c, 0 elsewhere; with one output, class 0 or 1 itself.
 
@@ -181,13 +195,6 @@ def _class_numbers(labels: NDArray[Any], outputs: int, ids: Sequence[object] | N
             "Number the classes from 0, or give floats for regression"
         )
     return labels
-
-
-def _has_nan(labels: Sequence[Any]) -> bool:
-    """Among names numpy would write it out, as one more name."""
-    return any(isinstance(label, float) and label != label for label in labels) and any(
-        isinstance(label, str) for label in labels
-    )
 
 
 def _name(position: int, ids: Sequence[object] | None) -> object:

@@ -190,5 +190,11 @@ def _face(choice: Choice, sources: Sources, system: Eigensystem | None) -> Linea
     found = train.read(slice(0, train.samples), rows=False)
     of_head: dict[str, Any] = {}
     if isinstance(train, FeatureSource):
-        of_head = {"intercept": train.intercept, "start": torch.from_numpy(train.start).to(train.device)}
-    return Linearization(train.rows(), found.residual, found.initial, choice=choice, known=system, **of_head)
+        of_head = {
+            "intercept": train.intercept,
+            "start": torch.from_numpy(train.start).to(train.device),
+            "table": train.table,
+        }
+    return Linearization(
+        train.rows(), found.residual, found.initial, choice=choice, known=system, wanted=found.targets, **of_head
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.checks import check_finite, check_labelled
 from uniqueinfo.samples.frames import FrameColumns
-from uniqueinfo.samples.stored import as_array, is_parquet, parquet
+from uniqueinfo.samples.stored import Columns, as_array, is_parquet, parquet
 from uniqueinfo.samples.targets import Encoding, check_several, given_labels
 from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_length
 from uniqueinfo.scoring.pieces import Sources
@@ -41,10 +41,9 @@ class GivenFeatures:
         With Parquet, `y` may name the column of the labels in the same files.
         """
         check_head(head)
-        if isinstance(self.X, pd.DataFrame):
-            return self._numbers(self.X).sources(head, device, loss)
         column = self.y if is_parquet(self.X) and isinstance(self.y, str) and not Path(self.y).exists() else None
-        features, labels = _features("X", self.X, "y", self.y, column)
+        table = self._table(column)
+        features, labels = _features("X", self.X, "y", self.y, column, table)
         if labels is None:
             raise InputError("y: there are no labels to train towards; hand some over")
         encoding = _encoding(labels, self.classes)
@@ -55,13 +54,16 @@ class GivenFeatures:
             "intercept": 0.0 if head == "paper" else typical_length(features),
             "place": None if device is None else torch.device(device),
         }
-        train = FeatureSource(X=features, y=labels, name="X", label="y", checked=_checked("X", features), **common)
+        train = FeatureSource(
+            X=features, y=labels, name="X", label="y", checked=_checked("X", features), table=table, **common
+        )
         if self.X_val is None:
             if self.y_val is not None:
                 raise InputError("y_val: there are validation labels but no X_val to go with them")
             return Sources(train)
-        named = column if is_parquet(self.X_val) else None
-        features_val, labels_val = _features("X_val", self.X_val, "y_val", self.y_val, named)
+        features_val, labels_val = _features(
+            "X_val", self.X_val, "y_val", self.y_val, self._label_of_val(column), table
+        )
         if features_val.shape[1] != features.shape[1]:
             raise InputError(
                 f"X_val: expected {features.shape[1]} features, as X has, got {features_val.shape[1]}; make them alike"
@@ -75,11 +77,20 @@ class GivenFeatures:
         val = FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", checked=seen, **common)
         return Sources(train, val)
 
-    def _numbers(self, X: pd.DataFrame) -> GivenFeatures:
-        """A table as numbers, and the validation table by the same columns."""
-        columns = FrameColumns.of("X", X)
-        X_val = columns("X_val", self.X_val) if isinstance(self.X_val, pd.DataFrame) else self.X_val
-        return replace(self, X=columns("X", X), X_val=X_val)
+    def _table(self, label: str | None) -> FrameColumns | None:
+        """The columns that training knows, by their names; None where they have none."""
+        if isinstance(self.X, pd.DataFrame):
+            return FrameColumns.of("X", self.X)
+        if is_parquet(self.X):
+            found = Columns.of(Path(self.X), label)
+            return FrameColumns(found.names, {}, known=found.known)
+        return None
+
+    def _label_of_val(self, column: str | None) -> str | None:
+        """The label column of validation files: the training files' own, where they have it or must."""
+        if column is None or not is_parquet(self.X_val):
+            return None
+        return column if self.y_val is not None or column in Columns.of(Path(self.X_val)).names else None
 
 
 def jacobian_sources(
@@ -98,8 +109,20 @@ def jacobian_sources(
     return Sources(train, val)
 
 
-def _features(name: str, X: Any, label: str, y: Any, column: str | None) -> tuple[Any, Any]:
-    features: Any = as_array(name, X) if column is None else parquet(Path(X), label=column)
+def _features(name: str, X: Any, label: str, y: Any, column: str | None, table: FrameColumns | None) -> tuple[Any, Any]:
+    """`column`: of the labels, in the same Parquet files; `table`: the columns that training knows."""
+    features: Any
+    if isinstance(X, pd.DataFrame):
+        if table is None:
+            raise InputError(
+                f"{name}: is a table, and X has no names of columns to match its own with; make both tables, or hand "
+                f"over {name}.to_numpy() with the columns in the order of X"
+            )
+        features = table(name, X)
+    elif is_parquet(X) and table is not None:
+        features = table.stored(Path(X), column)
+    else:
+        features = as_array(name, X)
     labels: Any = None if y is None else parquet(Path(X), only=column) if column else given_labels(label, y)
     if labels is not None and column is None:
         labels = as_array(label, labels)
@@ -125,6 +148,7 @@ def _encoding(labels: Any, classes: Iterable[Any] | None) -> Encoding:
     found: list[NDArray[Any]] = []
     for part in slices(len(labels), 8):
         some = np.asarray(labels[part])
+        check_labelled("y", some, part.start)
         found = [np.unique(np.concatenate([*found, np.unique(some.astype(str) if some.dtype.kind == "O" else some)]))]
     return Encoding.infer(found[0], None)
 

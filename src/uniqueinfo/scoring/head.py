@@ -59,5 +59,6 @@ def typical_length(features: Any) -> float:
     """
     some = np.unique(np.linspace(0, features.shape[0] - 1, _LOOKED_AT).astype(np.intp))
     rows = features[some]
-    found = float(np.sqrt(np.square(np.asarray(rows, dtype=np.float64)).sum(axis=1).mean()))
+    with np.errstate(over="ignore"):  # what has no square is named where all samples are looked at
+        found = float(np.sqrt(np.square(np.asarray(rows, dtype=np.float64)).sum(axis=1).mean()))
     return found if np.isfinite(found) and found > 0 else 1.0

@@ -52,9 +52,10 @@ class Looked:
     def some(self, sources: Sources, index: Index) -> Some:
         """Some training samples."""
         chunk = sources.train.read(index, rows=self.system is None)
+        assert chunk.targets is not None
         initial, numbers = chunk.initial.flatten(1), np.arange(sources.train.samples)[index]
         along = None if chunk.along is None else chunk.along.flatten(2)
-        return Some(numbers, self._rows(chunk, index), initial, initial + chunk.residual.flatten(1), along)
+        return Some(numbers, self._rows(chunk, index), initial, chunk.targets.flatten(1), along)
 
     def _rows(self, chunk: Chunk, index: Index) -> WeightedRows:
         columns = chunk.initial.shape[2]

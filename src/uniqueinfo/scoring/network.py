@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Unpack
 
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.smoothing import Smoothing
+from uniqueinfo.jacobian.guard import fingerprint
 from uniqueinfo.jacobian.keeping import InMemory, KeepingPlan
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import OutputSketch
@@ -29,6 +30,8 @@ from uniqueinfo.linearization.projection import Asked, Projected, choose_project
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
+from uniqueinfo.samples.targets import say_unused
+from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import Columns, named
 from uniqueinfo.scoring.driver import score_problem
@@ -86,7 +89,10 @@ def score(
         Network(model, train, val, projection, outputs, trained=trained), as_training(training), execution
     )
     names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
-    return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
+    scores = score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
+    if outputs is None:
+        say_unused(scores.labels, scores.settings["outputs"])
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +123,12 @@ class Network:
 
 def network_problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples]:
     """The problem of a network, and its training samples; nothing is computed yet but a trial on a few of them."""
+    problem, train, val = _problem(network, training, execution)
+    told = Looked(fingerprint(network.model), train.glance(), None if val is None else val.glance(labelled=False))
+    return replace(problem, settings={**problem.settings, "looked_at": asdict(told)}), train
+
+
+def _problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples, Samples | None]:
     if isinstance(training, Recorded) and (found := _retraced(network, training, execution)) is not None:
         return found
     passes = NetworkPasses(
@@ -127,8 +139,10 @@ def network_problem(network: Network, training: Training, execution: Execution) 
         device=execution.device,
         progress=execution.progress,
     )
-    train, val = passes.samples(network.train), None if network.val is None else passes.samples(network.val)
+    train = passes.samples(network.train)
+    val = None if network.val is None else passes.samples(network.val, like=train)
     check_labelled(train)
+    passes.check_steady(train)
     look = passes.look(train)
     chosen = choose_projection(
         network.projection,
@@ -144,18 +158,22 @@ def network_problem(network: Network, training: Training, execution: Execution) 
         every = range(len(training.points))
         said = along(network.model, training, train, val, execution.device, numbers=every)
         problem = said.problem(problem, training)
-    return problem, train
+    return problem, train, val
 
 
-def _retraced(network: Network, training: Recorded, execution: Execution) -> tuple[Problem, Samples] | None:
+def _retraced(
+    network: Network, training: Recorded, execution: Execution
+) -> tuple[Problem, Samples, Samples | None] | None:
     """A recorded training by its own steps; None where they are too many, or a projection is asked for."""
     network.check(training)
     if network.projection not in (None, "auto"):
         return None
     end = network_at(network.model, training, len(training.points) - 1)
     passes = NetworkPasses(end, None, None, as_bytes(execution.memory), execution.device, execution.progress)
-    train, val = passes.samples(network.train), None if network.val is None else passes.samples(network.val)
+    train = passes.samples(network.train)
+    val = None if network.val is None else passes.samples(network.val, like=train)
     check_labelled(train)
+    passes.check_steady(train)
     look = passes.look(train)
     plan = Plan.of(training, len(train), look, passes.memory, whole=network.projection is None)
     if plan is None:
@@ -163,7 +181,7 @@ def _retraced(network: Network, training: Recorded, execution: Execution) -> tup
         return None
     said = along(network.model, training, train, val, execution.device, numbers=plan.unsaid(training))
     problem = Retracing(network.model, training, plan, train, val, look, said, execution, passes).problem()
-    return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train
+    return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train, val
 
 
 def _say_stretches(training: Recorded, samples: int) -> None:

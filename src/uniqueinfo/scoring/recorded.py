@@ -21,6 +21,7 @@ from uniqueinfo.jacobian.units import InUnits
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.source import Chunk, Source
 from uniqueinfo.progress import progress
+from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.problem import Place, Problem
@@ -74,7 +75,9 @@ def _outputs(model: nn.Module, samples: Samples, device: Any) -> Tensor:
     """(samples, k), in float64."""
     parts = [range(start, min(start + _BATCH, len(samples))) for start in range(0, len(samples), _BATCH)]
     with prepared(model, device, quiet=True), torch.no_grad():
-        return torch.cat([outputs_of(call(model, samples.inputs(part))).double() for part in parts])
+        found = torch.cat([outputs_of(call(model, samples.inputs(part))).double() for part in parts])
+    check_finite("the network's output", found, samples.ids)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +119,7 @@ class Along:
     def _face(self, given: Problem, sources: Sources, system: Eigensystem | None) -> Linearization:
         found = given.face(_inner(sources), system)
         chunk = sources.train.read(slice(0, sources.train.samples), rows=False)
-        return replace(found, initial=chunk.initial, residual=chunk.residual, along=chunk.along)
+        return replace(found, initial=chunk.initial, residual=chunk.residual, wanted=chunk.targets, along=chunk.along)
 
 
 def _inner(sources: Sources) -> Sources:

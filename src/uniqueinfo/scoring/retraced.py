@@ -192,6 +192,7 @@ class Retracing:
             chunk.initial,
             choice,
             known=system or Unrotated.of(rows),
+            wanted=chunk.targets,
             learn=lambda: self.learnt,
             progress=self.execution.progress,
         )
@@ -262,7 +263,8 @@ def followed(model: nn.Module, train: Any, val: Any, training: Recorded, plan: P
     execution = Execution.of("followed", {"progress": False})
     end = network_at(model, training, plan.points[-1])
     passes = NetworkPasses(end, None, None, as_bytes(execution.memory), execution.device, execution.progress)
-    samples, others = passes.samples(train), passes.samples(val)
+    samples = passes.samples(train)
+    others = passes.samples(val, like=samples)
     said = along(model, training, samples, others, execution.device, numbers=plan.unsaid(training))
     return Retracing(model, training, plan, samples, others, passes.look(samples), said, execution, passes)
 

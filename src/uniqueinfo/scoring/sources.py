@@ -15,6 +15,7 @@ from torch import Tensor
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.source import Chunk, Source
 from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.frames import FrameColumns
 from uniqueinfo.samples.targets import Encoding
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows, RowSource, WithConstant
@@ -37,6 +38,8 @@ class FeatureSource(Source):
     place: torch.device | None = None
     checked: bool = False
     """Whether every feature was looked at before; else each is when it is read."""
+    table: FrameColumns | None = None
+    """The columns by their names, where they have any."""
 
     head = True
     per_sample = 1
@@ -162,8 +165,7 @@ class LinearizedSource(Source):
     @classmethod
     def training(cls, linearization: Linearization, labels: Labels = None) -> LinearizedSource:
         """The training samples."""
-        residual = linearization.residual
-        return cls(linearization.rows, linearization.initial, residual + linearization.initial, labels, residual)
+        return cls(linearization.rows, linearization.initial, linearization.targets, labels, linearization.residual)
 
     @classmethod
     def probed(cls, probe: Probe) -> LinearizedSource:

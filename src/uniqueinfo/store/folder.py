@@ -27,6 +27,7 @@ from safetensors.numpy import save
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.store.files import held, replacing
+from uniqueinfo.store.plain import digest
 
 FORMAT = "uniqueinfo-2"
 """Of every folder; 0.1 wrote none, and its folders are refused."""
@@ -64,7 +65,7 @@ class OwnedFolder:
             path.mkdir(parents=True, exist_ok=True)
             folder.tidy()
             if not folder.has(record):
-                folder.write_json(record, {"format": FORMAT, "kind": kind, "identity": wanted})
+                folder._say({"format": FORMAT, "kind": kind, "identity": wanted})
         except OSError as error:
             raise InputError(f"{path}: cannot be written to ({error.strerror}); name another folder") from error
         return folder
@@ -101,8 +102,11 @@ class OwnedFolder:
         try:
             found = json.loads(path.read_bytes())
             made_by = found.get("format")
+            wanted = found.pop("sha256", None)
         except (ValueError, AttributeError) as error:
             raise InputError(f"{path}: is damaged; name another folder, or remove this one") from error
+        if wanted is not None and wanted != digest(found):
+            raise InputError(f"{path}: is damaged, as its checksum says; name another folder, or remove this one")
         if made_by != FORMAT:
             told = "uniqueinfo 0.1" if made_by is None else f"another version ({made_by})"
             raise InputError(f"{self.path}: was made by {told}, which this one does not read; name a new folder")
@@ -112,7 +116,11 @@ class OwnedFolder:
 
     def note(self, about: Mapping[str, Any]) -> None:
         """Add to what the folder says of itself."""
-        self.write_json(self.record, {**(self.owner() or {}), **about})
+        self._say({**(self.owner() or {}), **about})
+
+    def _say(self, content: Mapping[str, Any]) -> None:
+        """With a checksum of all it says."""
+        self.write_json(self.record, {**content, "sha256": digest(json.loads(json.dumps(content)))})
 
     @contextmanager
     def held(self) -> Iterator[None]:

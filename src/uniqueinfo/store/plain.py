@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+
+def digest(content: Any) -> str:
+    """SHA-256 of plain values, however they are laid out in a file.
+
+    >>> digest({"a": 1, "b": [2.5]}) == digest({"b": [2.5], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def read_weights(path: Path, option: str = "--weights") -> dict[str, Tensor]:
 
 
 def fill(network: nn.Module, stored: Mapping[str, Tensor], source: str) -> None:
-    """Load weights by name; only the last layer may be missing or of another shape, and then stays fresh."""
+    """Load weights by name; only the last layer may be missing or of another shape; it stays fresh, which is said."""
     own = network.state_dict()
     fits = {name: stored[name] for name, tensor in own.items() if name in stored and stored[name].shape == tensor.shape}
     last = [name for name, _ in network.named_parameters()][-1].rpartition(".")[0]
@@ -57,5 +57,13 @@ def fill(network: nn.Module, stored: Mapping[str, Tensor], source: str) -> None:
         raise InputError(
             f"--weights {source}: the network's {wrong[0]} is {tuple(own[wrong[0]].shape)}, and the file {found}; "
             "it is of another network"
+        )
+    fresh = [name for name in own if name not in fits and not name.endswith("num_batches_tracked")]
+    if fresh:
+        found = "holds none of that name" if fresh[0] not in stored else "has it for another number of outputs"
+        warnings.warn(
+            f"--weights {source}: the network's last layer ({', '.join(fresh)}) is not taken from the file, which "
+            f"{found}; it starts from random values",
+            stacklevel=2,
         )
     network.load_state_dict(fits, strict=False)

@@ -45,6 +45,9 @@ def _read_npz(path: Path, reading: Reading) -> Data:
     if inputs is None:
         held = ", ".join(arrays) or "nothing"
         raise InputError(f"{path}: holds {held} and no array X; save it with np.savez(file, X=…, y=…)")
+    known = [name for name in _LABELS if name in arrays]
+    if not reading.label and len(known) > 1:
+        raise InputError(f"{path}: arrays {' and '.join(known)} could all be the label; name it with --label")
     labels = arrays.get(reading.label) if reading.label else arrays.get(_first(arrays, _LABELS) or "")
     if reading.label and labels is None:
         raise InputError(f"{path}: there is no array {reading.label!r}; {known_names(reading.label, arrays)}")
@@ -93,7 +96,7 @@ def _data(
     files: tuple[Path, ...],
     reading: Reading,
 ) -> Data:
-    if inputs.ndim < 2 or len(inputs) == 0 or inputs.dtype.kind not in "buif":
+    if inputs.ndim < 2 or inputs.size == 0 or inputs.dtype.kind not in "buif":
         raise InputError(
             f"{path}: expected numbers with one sample in each row, got {inputs.dtype} of shape {inputs.shape}"
         )

@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Fill
 from uniqueinfo.runs.readers.missing import MISSING
 from uniqueinfo.runs.readers.roles import role_of
+from uniqueinfo.samples.checks import LARGEST
 
 Floats = NDArray[np.float32]
 _Encode = Callable[["pd.Series[Any]"], Floats]
@@ -117,12 +118,30 @@ def _standardized(
 
     def whole(column: pd.Series[Any]) -> NDArray[np.float64]:
         found = matrix(column)
+        huge = np.flatnonzero((np.abs(found) > LARGEST).any(axis=1) & np.isfinite(found).all(axis=1))
+        if len(huge):
+            raise InputError(
+                f"column {train.name!r}: row {huge[0]}, counted from 0, holds a number beyond ±{LARGEST:g}, which has "
+                "no square; mend it, or keep the column out of training with --extra"
+            )
         return np.where(np.isfinite(found), found, stand_in)
 
     values = whole(train)
     mean, deviation = values.mean(axis=0), values.std(axis=0)
     deviation[deviation == 0] = 1.0  # a constant column stays, as zeros
-    return lambda column: ((whole(column) - mean) / deviation).astype(np.float32)
+
+    def standardized(column: pd.Series[Any]) -> Floats:
+        found = (whole(column) - mean) / deviation
+        far = np.flatnonzero((np.abs(found) > np.finfo(np.float32).max).any(axis=1))
+        if len(far):
+            raise InputError(
+                f"column {train.name!r}: row {far[0]}, counted from 0, is farther from the training rows than a number "
+                "of single precision holds; mend it, or keep the column out of training with --extra"
+            )
+        single: Floats = found.astype(np.float32)
+        return single
+
+    return standardized
 
 
 def _categories(train: pd.Series[Any]) -> _Encode:

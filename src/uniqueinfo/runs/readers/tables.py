@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
+from uniqueinfo.runs.readers.fields import check_fields
 from uniqueinfo.runs.readers.labels import as_task
 from uniqueinfo.runs.readers.missing import MISSING, Holes
 from uniqueinfo.runs.readers.reader import Reader, suffixed
 from uniqueinfo.runs.readers.roles import UNTRAINED, role_of
+from uniqueinfo.samples.checks import listed
 
 _LABELS = ("label", "labels", "y", "target")
 
@@ -50,7 +52,12 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
         frame[along].copy() if along else None,
         _views(frame.drop(columns=told), roles, reading.text),
         (path,),
-        (*_left_out(found if labelled else {}), *holes.notes(path, reading.fill), *_whole(path, reading, whole)),
+        (
+            *_left_out(found if labelled else {}),
+            *_other_labels(path, roles, labelled),
+            *holes.notes(path, reading.fill),
+            *_whole(path, reading, whole),
+        ),
         roles,
         table=frame,
     )
@@ -85,13 +92,26 @@ def _left_out(roles: Mapping[str, str]) -> list[str]:
     return said
 
 
+def _other_labels(path: Path, roles: Mapping[str, str], labelled: bool) -> list[str]:
+    """A note on columns that are trained on though they are named like labels."""
+    named = [name for name in _LABELS if name in roles] if labelled else []
+    if not named:
+        return []
+    what = f"{listed(named)} trained on, though named like a label"
+    return [f"{path.name}: {what}; keep out what tells the label with --extra"]
+
+
 def _frame(path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
         if path.suffix in (".jsonl", ".ndjson"):
             return pd.DataFrame(_records(path))
-        return pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
+        separator = "\t" if path.suffix == ".tsv" else ","
+        check_fields(path, separator)
+        return pd.read_csv(path, sep=separator, index_col=False)
+    except InputError:
+        raise
     except pd.errors.EmptyDataError as error:
         raise InputError(f"{path}: the file is empty") from error
     except (ValueError, OSError) as error:  # pandas' and Arrow's own errors are among these
@@ -118,7 +138,13 @@ def _records(path: Path) -> list[dict[str, Any]]:
 def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: bool) -> str | None:
     if reading.unlabelled:  # it may have empty cells
         return None
-    wanted = reading.label or next((name for name in _LABELS if name in frame), None)
+    known = [name for name in _LABELS if name in frame and name not in (reading.id, reading.text, *reading.extra)]
+    if reading.label is None and len(known) > 1:
+        raise InputError(
+            f"{path}: columns {' and '.join(map(repr, known))} could all be the label; name it with --label, and keep "
+            "the others out of training with --extra"
+        )
+    wanted = reading.label or (known[0] if known else None)
     if wanted in frame:
         return wanted
     if not labelled:

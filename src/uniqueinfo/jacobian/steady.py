@@ -1,0 +1,86 @@
+"""Whether a network says of a sample the same whenever it is asked, and whoever else is in the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.forward import call, outputs_of
+from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.datasets import Inputs, same_randomness
+from uniqueinfo.samples.samples import Samples
+
+_LOOKED_AT = 5  # samples, spread over the data: coupling and chance hardly ever spare so many
+_TWICE, _ALONE = 1e-5, 1e-3  # of the typical size: what single precision rounds in two calls, and in other batches
+_COARSE = 0.1  # with half the digits or fewer
+
+
+def check_steady(model: nn.Module, samples: Samples) -> None:
+    """Refuse a network that is random in eval mode too, or whose samples change each other; it must be prepared.
+
+    Some samples are passed together twice, and each alone, and outputs and gradients are held against each other:
+    about fifteen plain passes.
+    """
+    chosen = np.unique(np.linspace(0, len(samples) - 1, _LOOKED_AT).astype(int)).tolist()
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not parameters:
+        return  # which is said elsewhere
+    names = samples.ids[chosen]
+    with same_randomness():
+        together, summed = _looked_at(model, parameters, samples.inputs(chosen))
+        check_finite("the network's output", together, names)
+        again = _outputs(model, samples.inputs(chosen))
+        single = [_looked_at(model, parameters, samples.inputs([index])) for index in chosen]
+    random = _differing(together, again, _tolerance(together, _TWICE))
+    if random is not None:
+        raise InputError(
+            f"the network gives sample {names[random]} other outputs when it is asked a second time: it is random in "
+            "eval mode too (dropout with training=True, added noise), and so would be every score; switch that off"
+        )
+    alone = torch.cat([outputs for outputs, _ in single])
+    coupled = _differing(together, alone, _tolerance(together, _ALONE))
+    if coupled is not None:
+        raise InputError(
+            f"the network gives sample {names[coupled]} other outputs in a batch than alone: it couples samples "
+            "(batch statistics, padding that is not masked), so that no score belongs to one sample; use running "
+            "statistics, or mask what is padded"
+        )
+    added = torch.stack([gradient for _, gradient in single]).sum(dim=0)
+    typical = max(float(gradient.norm()) for _, gradient in single)
+    if float((summed - added).norm()) > _tolerance(together, _ALONE) * len(chosen) ** 0.5 * typical:
+        raise InputError(
+            "samples have other gradients in a batch than alone: the network couples samples, or is random in its "
+            "backward pass; scores would hang on the batch"
+        )
+
+
+def _outputs(model: nn.Module, inputs: Inputs) -> Tensor:
+    found = outputs_of(call(model, inputs))
+    return found.reshape(len(found), -1)
+
+
+def _looked_at(model: nn.Module, parameters: Sequence[nn.Parameter], inputs: Inputs) -> tuple[Tensor, Tensor]:
+    """Outputs, and the gradient of a fixed mixture of them, added up over the samples."""
+    with torch.enable_grad():
+        outputs = _outputs(model, inputs)
+        if not outputs.requires_grad:
+            return outputs.detach(), outputs.new_zeros(1)
+        mixing = torch.linspace(1.0, 2.0, outputs.shape[1]).to(outputs)
+        found = torch.autograd.grad((outputs @ mixing).sum(), parameters, allow_unused=True)
+    seen = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found, strict=True)]
+    return outputs.detach(), torch.cat([gradient.detach().flatten().float() for gradient in seen])
+
+
+def _differing(one: Tensor, other: Tensor, tolerance: float) -> int | None:
+    """The first sample of which two looks differ by more than a share of the typical size."""
+    apart = (one.double() - other.double()).norm(dim=1)
+    wrong = ~(apart <= tolerance * float(one.double().norm(dim=1).max()))
+    return int(wrong.int().argmax()) if bool(wrong.any()) else None
+
+
+def _tolerance(outputs: Tensor, share: float) -> float:
+    return share if outputs.dtype in (torch.float32, torch.float64) else _COARSE
