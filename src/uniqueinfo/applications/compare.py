@@ -17,6 +17,7 @@ from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Compared(Answer):
         )
 
 
+@sharing()
 def compare(
     scores: Scores, by: str | Sequence[Any] | NDArray[Any], *, whole: bool = True, resamples: int = 2000, seed: int = 0
 ) -> Compared:

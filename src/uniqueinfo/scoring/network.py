@@ -39,6 +39,7 @@ from uniqueinfo.scoring.recorded import along, network_at, recorded_network
 from uniqueinfo.scoring.retraced import Plan, Retracing
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.threads import sharing
 from uniqueinfo.training import Recorded, Training, as_training
 from uniqueinfo.training.optimizers import family
 
@@ -82,11 +83,11 @@ def score(
     2
     """
     execution = Execution.of("score", where)
-    problem, samples = network_problem(
-        Network(model, train, val, projection, outputs, trained=trained), as_training(training), execution
-    )
-    names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
-    return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
+    network = Network(model, train, val, projection, outputs, trained=trained)
+    with sharing(execution.threads):
+        problem, samples = network_problem(network, as_training(training), execution)
+        names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
+        return score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
 
 
 @dataclass(frozen=True, eq=False)
