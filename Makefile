@@ -7,6 +7,7 @@ WEIGHTS := $(VENV)/.weights
 
 .PHONY: demo test lint format types pytest experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
+.PHONY: bench-budget
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -60,6 +61,10 @@ bench-scale: $(READY)
 # Accuracy per label of what `acquire` chooses beside entropy, margin, k-center and random; writes docs/acquire.md.
 bench-acquire: $(READY)
 	$(BIN)/python -m benchmarks.acquire --data "$$UNIQUEINFO_DATA" --out results/acquire --page docs/acquire.md
+
+# What a score costs beside busy processes, against the least algebra, after removals; writes docs/budget.md.
+bench-budget: $(READY)
+	$(BIN)/python -m benchmarks.budget --out results/budget --page docs/budget.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(WEIGHTS)

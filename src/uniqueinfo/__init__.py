@@ -6,6 +6,9 @@ from uniqueinfo._version import __version__ as __version__
 from uniqueinfo.errors import FitError as FitError
 from uniqueinfo.errors import InputError as InputError
 from uniqueinfo.errors import UniqueInfoError as UniqueInfoError
+from uniqueinfo.threads import wait_asleep as _wait_asleep
+
+_wait_asleep()  # before any of the modules below loads torch
 
 # The public names and where they come from, once: type checkers read these imports, and so does `_homes` below.
 if TYPE_CHECKING:

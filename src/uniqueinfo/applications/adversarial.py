@@ -17,6 +17,7 @@ from uniqueinfo.removal.additions import add_each, longest
 from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Adversarial(Answer):
         return axes
 
 
+@sharing()
 def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversarial:
     """Rank inputs by the unique information each would add to the clean data that `scores` are of.
 

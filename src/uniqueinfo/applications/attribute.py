@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scores.predictions import Predictions, one_per_class
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class Attribution(Answer):
         return f"{self.table['label'][at]}, {change}" if "label" in self.table else change
 
 
+@sharing()
 def attribute(
     scores: Scores,
     sample: int | None = None,

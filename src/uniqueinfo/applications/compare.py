@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class Compared(Answer):
         )
 
 
+@sharing()
 def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000, seed: int = 0) -> Compared:
     """Groups of samples compared: sources, annotators, cohorts, classes.
 

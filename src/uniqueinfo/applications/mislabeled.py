@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.threads import sharing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,6 +160,7 @@ class Mislabeled(Answer):
         return axes
 
 
+@sharing()
 def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: float | None = None) -> Mislabeled:
     """Samples whose label the rest of the data contradicts.
 

@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
 from uniqueinfo.scores.predictions import Predictions, in_words
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class Redundancy(Answer):
         return tuple(shown)
 
 
+@sharing()
 def redundancy(scores: Scores, *, near: float = NEAR, most: int = 1000) -> Redundancy:
     """Duplicates, found where the network sees them: in its kernel space.
 

@@ -17,6 +17,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Points
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class Subclasses(Answer):
         return pd.DataFrame(rows).sort_values("enrichment", ascending=False, kind="stable", ignore_index=True)
 
 
+@sharing()
 def subclasses(
     scores: Scores, label: object = None, *, share: float = 0.1, clusters: int | None = None, seed: int = 0
 ) -> Subclasses:

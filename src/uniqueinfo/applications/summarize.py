@@ -21,6 +21,7 @@ from uniqueinfo.progress import progress
 from uniqueinfo.scores.predictions import Predictions, class_numbers
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class Curves:
         return _plot(self.table, ax)
 
 
+@sharing()
 def summarize(
     scores: Scores,
     *,

@@ -32,6 +32,7 @@ from uniqueinfo.scoring.network import score
 from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.store.plain import plain
+from uniqueinfo.threads import sharing
 from uniqueinfo.training import Auto, Converged, GradientDescent, GradientFlow, Recorded, Training
 from uniqueinfo.training.auto import as_training
 from uniqueinfo.types import Floats
@@ -165,6 +166,7 @@ def validate(
     scores: Scores | None = None,
     **retraining: Unpack[Retraining],
 ) -> Validation: ...
+@sharing()
 def validate(
     model: nn.Module | Scores,
     train: Any = None,

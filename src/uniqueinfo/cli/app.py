@@ -100,6 +100,7 @@ def score(
         seed=running.seed,
         device=running.device,
         memory=running.memory,
+        threads=running.threads,
         engine=None if running.engine is None else running.engine.value,
         scheduler=running.scheduler,
         notes=notes,

@@ -15,6 +15,7 @@ from uniqueinfo.cli.tables import print_table
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again, write_page
 from uniqueinfo.runs.reopening import scores_of, validation_plan
+from uniqueinfo.threads import sharing
 
 if TYPE_CHECKING:
     from uniqueinfo.applications.answer import Answer
@@ -28,7 +29,7 @@ Found = TypeVar("Found", bound="Answer")
 def ask(folder: Path, question: Callable[[Scores], Found], *, wide: bool, as_json: bool) -> Found:
     """The answer, printed, and kept in the run folder so that its page shows it."""
     run = Run.find(folder)
-    with stopping("Stopped; nothing was changed in the run folder."):
+    with stopping("Stopped; nothing was changed in the run folder."), sharing():
         scores = scores_of(run)
         answer = question(scores)
         run.keep(answer)

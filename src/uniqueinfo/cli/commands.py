@@ -22,6 +22,7 @@ from uniqueinfo.runs.reopening import scores_of, validated
 from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.store.files import held
+from uniqueinfo.threads import sharing
 from uniqueinfo.training import Training
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _FIRST = 5  # of the most informative samples, printed after scoring
 def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool, wide: bool, as_json: bool) -> None:
     """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
     console = Console(highlight=False, soft_wrap=True)
-    with stopping(f"Stopped. The same command goes on from here; what is done lies in {out}"):
+    stopped = f"Stopped. The same command goes on from here; what is done lies in {out}"
+    with stopping(stopped), sharing(job.threads):
         prepared = prepare(job)
         if dry_run:
             from uniqueinfo.runs.estimate import plan

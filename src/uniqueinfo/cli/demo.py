@@ -26,6 +26,7 @@ from uniqueinfo.runs.prepared import prepare
 from uniqueinfo.runs.reopening import scores_of, validated
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
+from uniqueinfo.threads import sharing
 
 _SHARE_WRONG = 0.05  # of the labels, made wrong on purpose
 
@@ -53,7 +54,8 @@ def run(out: Path, *, as_json: bool = False) -> None:
     """Score both examples into folders, and say what was found and where the pages are."""
     console = Console(highlight=False, soft_wrap=True, quiet=as_json)
     console.print("scikit-learn's 8 × 8 digits; one training label in twenty is made wrong on purpose.\n")
-    found = [_score(example, out, console) for example in EXAMPLES]
+    with sharing():
+        found = [_score(example, out, console) for example in EXAMPLES]
     if as_json:
         print(json.dumps(found, indent=2))
     else:

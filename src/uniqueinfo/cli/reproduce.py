@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from uniqueinfo.experiments.runner import Claim, Request
 from uniqueinfo.experiments.runner import reproduce as run
 from uniqueinfo.progress import hide
 from uniqueinfo.store.plain import records
+from uniqueinfo.threads import allowed
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _outcomes(names: list[str], request: Request, out: Path, *, jobs: int) -> It
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
-    threads = max(1, (os.cpu_count() or 1) // jobs)
+    threads = max(1, allowed() // jobs)
     first = sorted(names, key=lambda name: not EXPERIMENTS[name].long)
     with ProcessPoolExecutor(
         jobs, get_context("spawn"), initializer=_alone, initargs=(threads,), max_tasks_per_child=1

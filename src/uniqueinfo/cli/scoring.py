@@ -214,6 +214,9 @@ class RunningOptions:
     seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.")] = 0
     device: Annotated[str | None, typer.Option(help="cpu, cuda, …")] = None
     memory: Annotated[str | None, typer.Option(help="Budget, such as 4GB; else half of what is free.")] = None
+    threads: Annotated[
+        int | None, typer.Option(help="How many to use; else as many as processors are free.", min=1)
+    ] = None
     engine: Annotated[
         EngineName | None,
         typer.Option(help="Where partitions of the samples are worked on: here, or on a Dask cluster."),

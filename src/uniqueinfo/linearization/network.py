@@ -29,6 +29,7 @@ from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Inner, Probe
 from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Labels
 
 
@@ -100,6 +101,7 @@ class LinearizedNetwork(Linearization):
         return Inner(blocks, across)
 
 
+@sharing()
 def linearize(
     model: nn.Module,
     train: Any,

@@ -83,13 +83,13 @@ class Factored:
         functions = len(self.basis)
         overlap = (self.basis[:, None] * self.basis).flatten(0, 1)
         gram = (self.row.square() @ overlap.T).reshape(-1, functions, functions)
-        return self._sum(gram, self.shift, self.shift.square().sum())
+        return self._with_shift(self._squares(gram), self.shift, self.shift.square().sum())
 
     def quadratic(self, metric: Metric) -> Tensor:
         """Σ δᵀMδ."""
         A = self.row[:, None] * self.basis
         gram = metric.of(A)[..., None] if len(self.basis) == 1 else metric.apply(A) @ A.transpose(1, 2)
-        return self._sum(gram, metric.apply(self.shift), metric.of(self.shift).sum())
+        return self._with_shift(self._squares(gram), metric.apply(self.shift), metric.of(self.shift).sum())
 
     def inner(self, vectors: Tensor) -> Tensor:
         """⟨δ, v⟩."""
@@ -97,11 +97,20 @@ class Factored:
 
     def outputs(self, rows: Tensor) -> Tensor:
         """Zδ, for the one row of each block."""
-        reached = (self.row * rows[:, 0]) @ self.basis.T
-        return reached[:, None] @ self.coefficients + rows @ self.shift.T
+        reached = ((self.row * rows[:, 0]) @ self.basis.T)[:, None] @ self.coefficients
+        return reached + rows @ self.shift.T if self._is_shifted else reached
 
-    def _sum(self, gram: Tensor, shifted: Tensor, constant: Tensor) -> Tensor:
-        squares = (gram * (self.coefficients @ self.coefficients.transpose(1, 2))).sum(dim=(1, 2))
+    @property
+    def _is_shifted(self) -> bool:
+        """Not where training runs to the end: fewer samples then have the same filter."""
+        return bool(self.shift.any())
+
+    def _squares(self, gram: Tensor) -> Tensor:
+        return (gram * (self.coefficients @ self.coefficients.transpose(1, 2))).sum(dim=(1, 2))
+
+    def _with_shift(self, squares: Tensor, shifted: Tensor, constant: Tensor) -> Tensor:
+        if not self._is_shifted:
+            return squares
         return squares + 2 * (self.coefficients * self._against(shifted)).sum(dim=(1, 2)) + constant
 
     def _against(self, vectors: Tensor) -> Tensor:

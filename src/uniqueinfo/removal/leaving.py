@@ -155,9 +155,10 @@ class Leaving:
         rows, columns, rank = self._rows(), self._residual.shape[2], self._system.rank
         if not self.closed:
             return 8 * (4 * rank * rank + rows * rank)
+        functions = 1 if self.rational is None else self.rational.functions
         small = 64 * rows * (rows + columns)
-        if self.rational is not None and is_factored(rows, columns, self.rational.functions):
-            return 8 * (rank * (2 + 2 * self.rational.functions) + small)  # no change is ever written out
+        if is_factored(rows, columns, functions):
+            return 8 * (rank * (2 + 2 * functions) + small)  # no change is ever written out
         return 8 * (rank * (2 * rows + 2 * rows * columns + 2 * columns) + small)
 
 

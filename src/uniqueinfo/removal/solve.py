@@ -74,6 +74,8 @@ def solve_minimum_norm(system: Eigensystem, left: Tensor, residual: Tensor) -> S
     """
     kept = system.values > system.negligible
     inverse = torch.where(kept, 1 / system.values, 0.0)
+    if left.shape[1] == 1:
+        return _one_row(system, left, residual, inverse)
     right = system.right(left)
     scaled = right * inverse
     identity = torch.eye(left.shape[1], dtype=left.dtype, device=left.device)
@@ -93,6 +95,23 @@ def solve_minimum_norm(system: Eigensystem, left: Tensor, residual: Tensor) -> S
     gram = rows_h @ rows_h.transpose(1, 2)
     y = y + Q @ (torch.linalg.pinv(gram, hermitian=True) @ now)
     return Solution(y[..., None], inverse[None])
+
+
+def _one_row(system: Eigensystem, left: Tensor, residual: Tensor, inverse: Tensor) -> Solution:
+    """The same where each block is one row: τ is a number, and Q is 1."""
+    right, weights = system.right(left)[:, 0], inverse[:, None] * system.moment
+    if system.identity:
+        tau = 1 - (right.square() @ inverse)[:, None]
+    else:
+        tau = (left[:, 0].square() @ (inverse == 0).to(left))[:, None]
+    held = tau < _ONE
+    y = torch.where(held, 0.0, (residual[:, 0] - right @ weights) / torch.where(held, 1.0, tau))
+    alone = held[:, 0].nonzero()[:, 0]
+    if len(alone):
+        h = right[alone] * inverse
+        length = torch.linalg.vecdot(h, h)[:, None]
+        y[alone] = torch.where(length > 0, h @ weights / length, 0.0)
+    return Solution(y[:, None, :, None], inverse[None])
 
 
 def quadratic(left: Tensor, functions: Tensor) -> Tensor:

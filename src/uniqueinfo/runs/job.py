@@ -30,6 +30,8 @@ class Job:
     seed: int = 0
     device: str | None = None
     memory: str | None = None
+    threads: int | None = None
+    """How many to use; None: as many as processors are free."""
     engine: str | None = None
     """Where partitions are worked on, `local` or `dask`."""
     scheduler: str | None = None

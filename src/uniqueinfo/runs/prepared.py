@@ -130,6 +130,7 @@ class Prepared:
         return Execution(
             sketch=self.job.sketch,
             memory=self.job.memory,
+            threads=self.job.threads,
             device=self.job.device,
             engine=as_engine(self.job.engine, self.job.scheduler),
             out=out,

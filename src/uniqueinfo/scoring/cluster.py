@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.scoring.engine import Session, Task
 from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
 from uniqueinfo.spectrum.sums import Sums, tree
+from uniqueinfo.threads import allowed, sharing
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ class DaskEngine:
 
     scheduler: Any = None
     workers: int | None = None
-    """Processes of a cluster made here; one for each core when not given."""
+    """Processes of a cluster made here; one for each processor it may use when not given."""
 
     @contextmanager
     def open(self, sources: Sources) -> Iterator[Session]:
@@ -50,7 +50,7 @@ class DaskEngine:
             elif self.scheduler is not None:
                 client = stack.enter_context(_connected(distributed, self.scheduler))
             else:
-                client = stack.enter_context(local_client(self.workers or os.cpu_count() or 1))
+                client = stack.enter_context(local_client(self.workers or allowed()))
             try:
                 client.wait_for_workers(1, timeout=_PATIENCE)
             except TimeoutError as alone:
@@ -145,7 +145,7 @@ class _Cluster:
             fill()
 
     def _task(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self.client.submit(function, *arguments, pure=False)
+        return self.client.submit(_alone, function, *arguments, pure=False)
 
     def _everywhere(self, value: Any) -> Any:
         """A handle on a value that every worker holds."""
@@ -154,6 +154,12 @@ class _Cluster:
         if id(value) not in self._sent:
             self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
         return self._sent[id(value)][1]
+
+
+def _alone(function: Callable[..., Result], *arguments: Any) -> Result:
+    """A task on one thread, also on clusters whose workers were not told: the workers are the parallelism."""
+    with sharing(1):
+        return function(*arguments)
 
 
 def _add(left: Sums, right: Sums) -> Sums:

@@ -39,6 +39,7 @@ from uniqueinfo.scoring.parts import NamedPiece, Solver, Written, joined, part_o
 from uniqueinfo.scoring.pieces import Name, Piece, Sources, shown, sizes
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.rounding import rounding
+from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
 from uniqueinfo.scoring.stopping import curve_over
 from uniqueinfo.scoring.summing import sums_over
 from uniqueinfo.scoring.work import KIND, Work
@@ -52,7 +53,10 @@ from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.spectrum.unrotated import Unrotated
 from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.threads import sharing
 from uniqueinfo.training import Auto, Training
+
+_SMALL = 1e8  # multiplications: some hundredths of a second
 
 
 def score_problem(problem: Problem, execution: Execution, run: RunFolder | None = None) -> Scores:
@@ -62,7 +66,7 @@ def score_problem(problem: Problem, execution: Execution, run: RunFolder | None 
     """
     problem.check()
     engine = as_engine(execution.engine)
-    with showing(execution.progress):
+    with showing(execution.progress), sharing(execution.threads, small=_is_small(problem)):
         if run is None and execution.out is None:
             return _held(problem, execution, engine)
         if run is not None:
@@ -73,6 +77,14 @@ def score_problem(problem: Problem, execution: Execution, run: RunFolder | None 
         run = RunFolder.open(Path(execution.out), identity)
         with run.folder.held():
             return _stored(problem, execution, engine, run)
+
+
+def _is_small(problem: Problem) -> bool:
+    """Whether all is done before other threads are awake: arrays, no network."""
+    train = problem.sources.train
+    if not isinstance(train, FeatureSource | JacobianSource):
+        return False
+    return train.samples * train.per_sample * train.width * problem.choice.side < _SMALL
 
 
 def _held(problem: Problem, execution: Execution, engine: Engine) -> Scores:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
 from uniqueinfo.spectrum.sums import Sums, tree
+from uniqueinfo.threads import look_again
 
 Result = TypeVar("Result")
 
@@ -52,9 +53,11 @@ class Here:
     def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
         """See `Session`."""
         for number, pieces in groups.items():
+            look_again()
             yield number, tree(pieces, lambda piece: sum_of(self.sources, piece), Sums.absorb)
 
     def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
         """See `Session`."""
         for number, piece in pieces.items():
+            look_again()
             yield number, task(self.sources, shared, piece)

@@ -27,6 +27,7 @@ class Where(TypedDict, total=False):
     folder: str | Path | None
     out: str | Path | None
     keep: bool | None
+    threads: int | None
     progress: bool
 
 
@@ -57,6 +58,9 @@ class Execution:
     """A run folder: the scores go there part by part, and stay there; beside them all that `folder` keeps."""
     keep: bool | None = None
     """Whether Jacobian rows that are needed twice stay on disk in between, or are computed again; None: the cheaper."""
+    threads: int | None = None
+    """How many threads to use, of those that torch may; as many as processors are free where none are named. With the
+    same number the scores are the same bit for bit, with another to rounding."""
     progress: bool = True
     """Whether long steps show how far they are."""
 

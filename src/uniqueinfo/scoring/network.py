@@ -42,6 +42,7 @@ from uniqueinfo.scoring.recorded import along, network_at, recorded_network
 from uniqueinfo.scoring.retraced import Plan, Retracing
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
+from uniqueinfo.threads import sharing
 from uniqueinfo.training import Recorded, Training, as_training
 from uniqueinfo.training.optimizers import family
 
@@ -85,11 +86,11 @@ def score(
     2
     """
     execution = Execution.of("score", where)
-    problem, samples = network_problem(
-        Network(model, train, val, projection, outputs, trained=trained), as_training(training), execution
-    )
-    names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
-    scores = score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
+    network = Network(model, train, val, projection, outputs, trained=trained)
+    with sharing(execution.threads):
+        problem, samples = network_problem(network, as_training(training), execution)
+        names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
+        scores = score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
     if outputs is None:
         say_unused(scores.labels, scores.settings["outputs"])
     return scores

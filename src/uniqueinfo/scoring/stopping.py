@@ -14,8 +14,10 @@ from uniqueinfo.scoring.pieces import Piece, Sources, shown, sizes
 from uniqueinfo.scoring.sources import LinearizedSource
 from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
 from uniqueinfo.spectrum.rows import Rows, slices
+from uniqueinfo.threads import sharing
 
 
+@sharing()
 def stopping_curve(linearization: Linearization) -> StoppingCurve:
     """Half of the largest stable rate, and the leave-one-out error over a log grid of steps."""
     sources = Sources(LinearizedSource.training(linearization))

@@ -122,8 +122,8 @@ class WithConstant:
     """Features (n, p) with one more column, of one value: the input of an intercept.
 
     >>> WithConstant(np.zeros((2, 1)), 3.0)[:]
-    array([[0., 3.],
-           [0., 3.]])
+    tensor([[0., 3.],
+            [0., 3.]], dtype=torch.float64)
     """
 
     source: RowSource
@@ -140,7 +140,9 @@ class WithConstant:
             exact = found.double()  # in float32, or as an integer, the column's value would be another
             return torch.cat([exact, exact.new_full((len(exact), 1), self.value)], dim=1)
         plain = np.asarray(found)
-        return np.column_stack([plain, np.full(len(plain), self.value)])
+        wider = np.empty((len(plain), plain.shape[1] + 1))  # written once: features may be many
+        wider[:, :-1], wider[:, -1] = plain, self.value
+        return torch.from_numpy(wider)
 
 
 def slices(count: int, bytes_each: int) -> Iterator[slice]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +16,12 @@ from torch import Tensor
 
 from uniqueinfo.progress import progress
 from uniqueinfo.spectrum.rows import CHUNK_BYTES, Rows
+from uniqueinfo.threads import together
 from uniqueinfo.types import Floats
+
+_BLOCKS = 4  # of columns, whose products are ten tasks for as many threads
+_NARROW = 128  # columns of a block, at least: narrower ones are slower products
+_SMALL = 1e8  # multiplications of a product that is not worth another thread
 
 Leaf = TypeVar("Leaf")
 Node = TypeVar("Node")
@@ -38,7 +45,7 @@ class Sums:
         """Of rows (samples, per_sample, D) and what they are multiplied with; no columns where that is None."""
         flat = rows.flatten(0, 1)
         moment = np.zeros((flat.shape[1], 0)) if residual is None else _product(flat, residual.flatten(0, 1))
-        return cls(_product(flat, flat), moment, len(rows))
+        return cls(_square(flat), moment, len(rows))
 
     @classmethod
     def over(cls, rows: Rows, residual: Tensor) -> Sums:
@@ -79,6 +86,28 @@ def tree(leaves: Sequence[Leaf], leaf: Callable[[Leaf], Node], add: Callable[[No
         return leaf(leaves[0])
     half = 1 << ((len(leaves) - 1).bit_length() - 1)
     return add(tree(leaves[:half], leaf, add), tree(leaves[half:], leaf, add))
+
+
+def _square(rows: Tensor) -> Floats:
+    """RᵀR, much work in blocks of columns: always the same ones, so that the number of threads changes no bit."""
+    width = rows.shape[1]
+    count = max(1, min(_BLOCKS, width // _NARROW))
+    if rows.device.type != "cpu" or count == 1 or rows.numel() * width < _SMALL:
+        return _product(rows, rows)
+    flat = rows.numpy()
+    out = np.empty((width, width))
+    edges = [width * at // count for at in range(count + 1)]
+    blocks = [slice(start, stop) for start, stop in pairwise(edges)]
+
+    def product(left: slice, right: slice) -> None:
+        out[left, right] = flat[:, left].T @ flat[:, right]
+        if left != right:
+            out[right, left] = out[left, right].T
+
+    pairs = [(left, right) for at, left in enumerate(blocks) for right in blocks[at:]]
+    pairs.sort(key=lambda pair: pair[0] == pair[1])  # a block with itself is half the work: those fill the gaps at last
+    together([partial(product, *pair) for pair in pairs])
+    return out
 
 
 def _product(rows: Tensor, others: Tensor) -> Floats:
