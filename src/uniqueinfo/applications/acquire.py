@@ -23,6 +23,7 @@ from uniqueinfo.scores.predictions import Predictions, in_words, on_simplex, one
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.store.plain import records
+from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ class Acquired(Answer):
         return axes
 
 
+@sharing()
 def acquire(scores: Scores, inputs: Any, *, budget: int | None = None, by: By | None = None, seed: int = 0) -> Acquired:
     """Choose the candidates whose labels would tell the network most, counting what they repeat of one another once.
 

@@ -104,7 +104,7 @@ def _one_row(system: Eigensystem, left: Tensor, residual: Tensor, inverse: Tenso
         tau = 1 - (right.square() @ inverse)[:, None]
     else:
         tau = (left[:, 0].square() @ (inverse == 0).to(left))[:, None]
-    held = tau < _ONE
+    held = tau < system.held_alone
     y = torch.where(held, 0.0, (residual[:, 0] - right @ weights) / torch.where(held, 1.0, tau))
     alone = held[:, 0].nonzero()[:, 0]
     if len(alone):
