@@ -11,6 +11,7 @@ all removals of a chunk at once, with that of the first step as preconditioner, 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,7 @@ _CLOSE = 1e-6  # of a change: a step below it ends within rounding
 _SOLVED = 1e-3  # of a Newton step: closer, and the next step gains nothing by it
 _MOST_STEPS = 100
 _HALVINGS = 12
+_BEYOND = 0.5  # of the slope at the start of a step: a step may end where it rises by so much
 _TINY = 1e-300
 
 
@@ -142,16 +144,27 @@ class _Newton:
             moved = step.norm(dim=1, keepdim=True) / delta.norm(dim=1, keepdim=True).clamp(min=_TINY)
             still |= (moved < _STILL) | ((moved < _CLOSE) & (self._length(pull) > before / 2))
             if bool(still.all()):
-                break
+                return delta
+        warnings.warn(
+            f"Newton's method does not come to rest for {int((~still).sum())} removals; more weight decay makes it "
+            "easier",
+            stacklevel=2,
+        )
         return delta
 
     def _downhill(self, delta: Tensor, pull: Tensor, step: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:
-        """Whole steps; halves for those removals whose gradient they would make longer by more than rounding."""
+        """Whole steps; halves for those removals whose gradient they would make longer by more than rounding.
+
+        Halves, too, where a step goes well beyond the least loss on its way: the curvature of a loss that grows like a
+        line says nothing of where that is, and steps could go to and fro for ever.
+        """
         share, least = torch.ones_like(before), _CLOSE * delta.norm(dim=1, keepdim=True)
         for _ in range(_HALVINGS):
             tried = delta + share * step
             found = self._pull(tried)
-            worse = (self._length(found) > before) & (share * step.norm(dim=1, keepdim=True) > least)
+            beyond = _dot(step, found) < -_BEYOND * _dot(step, pull)
+            longer = self._length(found) > before
+            worse = (longer | beyond) & (share * step.norm(dim=1, keepdim=True) > least)
             if not bool(worse.any()):
                 break
             share = torch.where(worse, share / 2, share)
