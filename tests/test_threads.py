@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from uniqueinfo import GradientFlow, InputError, Scores, score_features, threads
+from uniqueinfo.scoring import driver
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.threads import allowed, free, sharing, together
 
@@ -106,13 +107,14 @@ def test_small_work_has_one() -> None:
 
 
 @pytest.mark.usefixtures("two_threads", "two_processors")
-@pytest.mark.parametrize(("asleep", "expected"), [(True, 2), (False, 1)])
-def test_only_threads_that_spin_become_fewer_on_the_way(
-    asleep: bool, expected: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("asleep", "named", "expected"), [(True, None, 2), (False, None, 1), (False, 2, 2)])
+def test_only_threads_that_spin_and_were_not_asked_for_become_fewer_on_the_way(
+    asleep: bool, named: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threads._State, "asleep", asleep)
-    monkeypatch.setattr(threads, "free", lambda: 1)
-    with sharing(2):
+    monkeypatch.setattr(threads, "free", lambda: 2)
+    with sharing(named):
+        monkeypatch.setattr(threads, "free", lambda: 1)
         threads.look_again()
         assert torch.get_num_threads() == expected
     assert torch.get_num_threads() == 2
@@ -143,9 +145,10 @@ def test_sums_are_the_same_bits_with_any_number_of_threads() -> None:
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_scores_are_the_same_bits_with_the_same_number_and_agree_with_another() -> None:
+def test_scores_are_the_same_bits_with_the_same_number_and_agree_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_SMALL", 0)
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(3_000, 200)), rng.integers(0, 3, 3_000)
+    X, y = rng.normal(size=(1_000, 100)), rng.integers(0, 3, 1_000)
 
     def scored(number: int) -> Scores:
         return score_features(X, y, X[:100], y[:100], training=GradientFlow(lr=0.1, time=100.0), threads=number)

@@ -38,6 +38,7 @@ class _State:
     threads: int = 1
     held: ExitStack = ExitStack()
     asleep: bool = False
+    named: bool = False
     seen: tuple[float, float] = (-_FRESH, 0.0)
 
 
@@ -68,6 +69,7 @@ def sharing(threads: int | None = None, *, small: bool = False) -> Iterator[int]
     with _lock:
         if _State.depth == 0:
             _State.held, _State.threads = _limited(threads, small=small)
+            _State.named = threads is not None
         _State.depth += 1
     try:
         yield _State.threads
@@ -82,9 +84,9 @@ def sharing(threads: int | None = None, *, small: bool = False) -> Iterator[int]
 def look_again() -> None:
     """Where waiting threads spin, go down to what is free by now: a second process would stop them nearly for good.
 
-    Threads that sleep go on as they are, and so do the bits that come out.
+    Threads that sleep, or whose number was named, go on as they are, and so do the bits that come out.
     """
-    if _State.asleep or _State.threads == 1:
+    if _State.asleep or _State.named or _State.threads == 1:
         return
     import torch
 
