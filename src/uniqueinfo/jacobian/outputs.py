@@ -1,7 +1,9 @@
-"""Fewer outputs for networks with many: a random rotation of them, cut off."""
+"""Which numbers count as a network's outputs, where that is not what it returns as it stands."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +11,28 @@ import torch
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.targets import as_targets
+from uniqueinfo.types import Floats, Labels
+
+
+class Outputs(ABC):
+    """Numbers made of what a network returns, and what they are trained towards."""
+
+    @abstractmethod
+    def matrix(self, outputs: int) -> Tensor:
+        """S, (outputs, size): the mixtures Sᵀf of so many numbers are what counts."""
+
+    @abstractmethod
+    def factor(self, outputs: int) -> float:
+        """What squared changes of the mixtures must be multiplied by to speak of all."""
+
+    @abstractmethod
+    def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+        """What these are trained towards, (samples, size); None where that is not known."""
 
 
 @dataclass(frozen=True)
-class OutputSketch:
+class OutputSketch(Outputs):
     """Replace k outputs f by `size` random mixtures Sᵀf, S being the first columns of a random rotation.
 
     SᵀS = I, so training moves the mixtures as it moves the outputs; exactly so where the kernel treats outputs
@@ -42,3 +62,10 @@ class OutputSketch:
     def factor(self, outputs: int) -> float:
         """k/size: what squared changes of the mixtures must be multiplied by."""
         return outputs / self.size
+
+    def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+        """Sᵀy."""
+        if labels is None:
+            return None
+        found: Floats = as_targets(labels, outputs, ids) @ self.matrix(outputs).numpy()
+        return found
