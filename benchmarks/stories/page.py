@@ -1,1 +1,2 @@
-def write_page(*a): pass
+def write_page(*a):
+    pass

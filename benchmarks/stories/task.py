@@ -21,7 +21,7 @@ LENGTH, PASSAGES, HELD_OUT = 64, 2_000, 40
 BATCH, EPOCHS = 20, 1
 RATE = 5e-4
 """As the model itself was trained."""
-PROMPT, WRITTEN, TEMPERATURE = "The movie", 40, 0.7
+PROMPT, WRITTEN, TEMPERATURE = "This film is", 40, 0.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ class ByFunction(nn.Module):
     >>> from uniqueinfo.samples.together import joined
     >>> off = ByFunction(nn.Identity(), lambda model, inputs, targets: model(inputs) - targets)
     >>> off(**joined(torch.tensor([[3.0]]), np.array([[1.0]])))
-    tensor([[2.]])
+    tensor([[2.]], dtype=torch.float64)
     """
 
     def __init__(self, network: nn.Module, function: Numbers) -> None:

@@ -127,7 +127,8 @@ def linearize(
     does that while it takes no more than about a minute, and projects otherwise.
     `outputs`: what counts as outputs: a function (model, inputs, targets) → numbers (batch, q), see `OutputFunction`;
     or an `OutputSketch`, which mixes many outputs down to a few.
-    `form`: "dual" or "primal" where the sizes are not to choose. `sketch` keeps this many directions exactly, where rows and columns are too many.
+    `form`: "dual" or "primal" where the sizes are not to choose. `sketch` keeps this many directions
+    exactly, where rows and columns are too many.
     `memory`: a budget; rows that take more than half of it go to disk. `folder`: where rows or kernels are kept, so
     that a killed run is gone on with. `device`: where it all runs. `progress`: whether to show how far it is.
 
