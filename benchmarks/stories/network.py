@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ class Tokens:
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         bounds, data = arrays["tok_offset"], arrays["tok_bytes"].tobytes()
-        self.pieces = [data[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        self.pieces = [data[start:stop] for start, stop in pairwise(bounds)]
         self._numbers = {piece: number for number, piece in enumerate(self.pieces)}
         self._scores = arrays["tok_score"]
         self._known: dict[str, list[int]] = {}
@@ -121,7 +122,7 @@ class Tokens:
             raw = letter.encode()
             tokens += [self._numbers[raw]] if raw in self._numbers else [byte + self._BYTES for byte in raw]
         while True:
-            pairs = [self._numbers.get(self.pieces[a] + self.pieces[b]) for a, b in zip(tokens, tokens[1:])]  # noqa: B905
+            pairs = [self._numbers.get(self.pieces[a] + self.pieces[b]) for a, b in pairwise(tokens)]
             ranked = [(self._scores[pair], -at, pair) for at, pair in enumerate(pairs) if pair is not None]
             if not ranked:
                 return tokens

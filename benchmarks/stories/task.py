@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -51,7 +51,7 @@ class Task:
         chosen = torch.tensor(list(found))
         return cls(network, tokens, chosen[:passages], chosen[passages:])
 
-    def trained(self, without: Indices = np.array([], dtype=np.intp), folder: Path | None = None) -> Stories:
+    def trained(self, without: Sequence[int] | Indices = (), folder: Path | None = None) -> Stories:
         """The network after training on all passages but these: the same batches, in which they weigh nothing."""
         network = deepcopy(self.start).train()
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE)
@@ -59,7 +59,7 @@ class Task:
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
         recording = None if folder is None else ui.Recording(folder, network, optimizer)
         kept = torch.ones(len(self.train))
-        kept[torch.from_numpy(without)] = 0
+        kept[list(without)] = 0
         shuffled = torch.Generator().manual_seed(0)
         for _ in range(EPOCHS):
             for batch in torch.randperm(len(self.train), generator=shuffled).split(BATCH):

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.runs.readers.columns import filled_texts
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
 from uniqueinfo.runs.readers.missing import MISSING, Holes
@@ -45,7 +46,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     whole = label is not None and label in holes.rows and _is_whole(frame[label])
     return Data(
         frame[list(roles)],
-        None if label is None else as_task(path, _labels(frame[label], whole=whole), reading.task),
+        _targets(path, frame, label, reading, whole=whole),
         unique_ids(path, ids)[kept],
         frame[along].copy() if along else None,
         _views(frame.drop(columns=told), roles, reading.text),
@@ -115,7 +116,20 @@ def _records(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _targets(
+    path: Path, frame: pd.DataFrame, label: str | None, reading: Reading, *, whole: bool
+) -> NDArray[Any] | None:
+    """What is learnt: classes, numbers, or texts."""
+    if label is None:
+        return None
+    if reading.task == "generation":
+        return np.array(filled_texts(frame[label]), dtype=str)
+    return as_task(path, _labels(frame[label], whole=whole), reading.task)
+
+
 def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: bool) -> str | None:
+    if reading.task == "generation" and reading.label is None:
+        return None
     wanted = reading.label or next((name for name in _LABELS if name in frame), None)
     if wanted in frame:
         return wanted
