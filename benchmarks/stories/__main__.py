@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,9 @@ import torch
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
 from benchmarks.real_training.ours import Arrays, kept
-from benchmarks.stories.page import write_page
+from benchmarks.stories.network import Stories
+from benchmarks.stories.others import by_gradients
+from benchmarks.stories.page import Results, write_page
 from benchmarks.stories.task import Task, each_loss
 from uniqueinfo.types import Floats, Indices
 
@@ -77,7 +80,19 @@ def groups_of(changes: Floats) -> dict[str, Indices]:
     return {"for": order[:GROUP], "against": order[-GROUP:], **random}
 
 
-def _losses(task: Task, network: torch.nn.Module, sentence: list[int]) -> Floats:
+def without(task: Task, group: Indices, sentence: list[int]) -> Arrays:
+    """What is asked about, after really training without a group."""
+    return {"losses": _losses(task, task.trained(group), sentence)}
+
+
+def _end(task: Task, recording: Path) -> Stories:
+    """The network after training on all passages."""
+    training, network = ui.Recorded(recording), deepcopy(task.start)
+    network.load_state_dict(training.state(len(training.points) - 1))
+    return network
+
+
+def _losses(task: Task, network: Stories, sentence: list[int]) -> Floats:
     with torch.no_grad():
         found: Floats = each_loss(network, *task.asked(sentence)).double().numpy()
     return found
@@ -95,12 +110,16 @@ def main() -> None:
     print(task.tokens.decode(sentence), flush=True)
     ours = kept(out / "ours.npz", partial(scored, task, sentence, out / "recording"))
     print(f"scored in {float(ours['seconds']):.0f} s of the processor", flush=True)
-    for name, group in groups_of(ours["changes"]).items():
-        again = partial(lambda members: {"losses": _losses(task, task.trained(members), sentence)}, group)
-        kept(out / "again" / f"{name}.npz", again)
+    groups, again = groups_of(ours["changes"]), {}
+    for name, group in groups.items():
+        again[name] = kept(out / "again" / f"{name}.npz", partial(without, task, group, sentence))["losses"]
         print(name, flush=True)
+    others = kept(out / "others.npz", partial(by_gradients, task, _end(task, out / "recording"), sentence))
+    tokens = int((task.asked(sentence)[1][0] != -100).sum())
+    results = Results(base, ours, others, again, groups, tokens)
+    print(f"rank correlation over random groups: {results.agreement()}", flush=True)
     if options.page is not None:
-        write_page(task, out, groups_of(ours["changes"]), options.page)
+        write_page(task, results, options.page)
 
 
 if __name__ == "__main__":

@@ -62,11 +62,11 @@ class Task:
         kept[list(without)] = 0
         shuffled = torch.Generator().manual_seed(0)
         for _ in range(EPOCHS):
-            for batch in torch.randperm(len(self.train), generator=shuffled).split(BATCH):
+            for batch in torch.split(torch.randperm(len(self.train), generator=shuffled), BATCH):
                 losses, weight = each_loss(network, self.train[batch]), kept[batch]
                 if float(weight.sum()) > 0:
                     optimizer.zero_grad()
-                    ((losses * weight).sum() / weight.sum()).backward()
+                    torch.autograd.backward((losses * weight).sum() / weight.sum())
                     optimizer.step()
                 if recording is not None:
                     recording.step(batch)

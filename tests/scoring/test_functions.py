@@ -109,7 +109,7 @@ def test_a_function_is_kept_with_its_run(projection: Any, tmp_path: Path) -> Non
 def test_the_trained_network_is_asked_too() -> None:
     train, model, after = several(12, 0), network(), network()
     with torch.no_grad():
-        after[2].weight.mul_(1.5)
+        after.get_parameter("2.weight").mul_(1.5)
     found = ui.score(model, train, train, outputs=margins, training=RIDGE, projection=None, trained=after)
     plain = ui.score(model, train, train, training=RIDGE, projection=None, trained=after.state_dict())
     close(found.functional, plain.functional, rtol=1e-6)
@@ -127,11 +127,11 @@ def test_a_recorded_training_is_followed_through_a_function(optimizer: Any, tmp_
             weight[left] = 0
         stepped = optimizer(model.parameters(), lr=0.05)
         recording = None if folder is None else ui.Recording(folder, model, stepped)
-        for batch in torch.arange(len(X)).split(4) * 3:
+        for batch in torch.split(torch.arange(len(X)), 4) * 3:
             stepped.zero_grad()
             said = margins(model, X[batch], y[batch])
             losses = F.softplus(-said)[:, 0]
-            ((losses * weight[batch]).sum() / weight[batch].sum()).backward()
+            torch.autograd.backward((losses * weight[batch]).sum() / weight[batch].sum())
             stepped.step()
             if recording is not None:
                 recording.step(batch, said)
