@@ -7,7 +7,7 @@ WEIGHTS := $(VENV)/.weights
 
 .PHONY: demo test lint format types pytest experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
-.PHONY: bench-budget
+.PHONY: bench-budget bench-stories
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -65,6 +65,10 @@ bench-acquire: $(READY)
 # What a score costs beside busy processes, against the least algebra, after removals; writes docs/budget.md.
 bench-budget: $(READY)
 	$(BIN)/python -m benchmarks.budget --out results/budget --page docs/budget.md
+
+# A language model fine-tuned on 2,000 passages, against training again; writes docs/language-models.md. Ten minutes.
+bench-stories: $(READY)
+	$(BIN)/python -m benchmarks.stories --out results/stories --page docs/language-models.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(WEIGHTS)

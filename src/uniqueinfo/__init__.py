@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from uniqueinfo.jacobian import RandomCoordinates as RandomCoordinates
     from uniqueinfo.jacobian import VerySparse as VerySparse
     from uniqueinfo.jacobian.centring import centred as centred
+    from uniqueinfo.jacobian.functions import OutputFunction as OutputFunction
+    from uniqueinfo.jacobian.language import log_probability as log_probability
+    from uniqueinfo.jacobian.language import sequence_margin as sequence_margin
     from uniqueinfo.linearization.linearization import Linearization as Linearization
     from uniqueinfo.linearization.network import LinearizedNetwork as LinearizedNetwork
     from uniqueinfo.linearization.network import linearize as linearize

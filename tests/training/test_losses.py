@@ -19,7 +19,8 @@ def problem(name: str, k: int) -> tuple[Tensor, Tensor]:
     if name == "cross-entropy":
         picked = torch.arange(9) % max(2, k)
         return outputs, (picked.double()[:, None] if k == 1 else torch.eye(k, dtype=torch.float64)[picked])
-    return outputs, torch.randint(5, (9, k), generator=generator).double()
+    most = 2 if name == "logistic" else 5
+    return outputs, torch.randint(most, (9, k), generator=generator).double()
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -54,13 +55,17 @@ def test_a_loss_that_gives_one_number_for_all_is_refused() -> None:
 
 
 def test_an_unknown_loss_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InputError, match='"cross-entropy", "huber"'):
+    with pytest.raises(InputError, match='"logistic", "huber"'):
         GradientFlow(0.1, 1.0, loss="hinge")
 
 
 @pytest.mark.parametrize(
     ("name", "targets", "message"),
-    [("cross-entropy", [[0.3, 0.3]], "add up to one"), ("poisson", [[-1.0]], "below 0")],
+    [
+        ("cross-entropy", [[0.3, 0.3]], "add up to one"),
+        ("logistic", [[2.0, 0.0]], "0, 1 or"),
+        ("poisson", [[-1.0]], "below 0"),
+    ],
 )
 def test_targets_without_a_meaning_are_refused(name: str, targets: list[list[float]], message: str) -> None:
     with pytest.raises(InputError, match=message):

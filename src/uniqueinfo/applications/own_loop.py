@@ -35,6 +35,11 @@ TrainFunction = Callable[[NDArray[np.intp], int], nn.Module]
 
 SEEDS = (0, 1)
 """Two: what the second says about the first is the ceiling of any score."""
+BY_FUNCTION = (
+    "scores: their outputs are those of a function, which a trained network does not return; train without some "
+    "samples yourself, and hold the function's numbers against scores.loo_outputs"
+)
+"""Why such scores are not held against training again here."""
 _BATCH = 256
 
 
@@ -78,6 +83,8 @@ def own_loop(
     """
     if scores.functional is None:
         raise InputError("scores: they were made without validation samples; score with val first")
+    if "output_function" in scores.settings:
+        raise InputError(BY_FUNCTION)
     positions = chosen(samples if isinstance(samples, int) else list(samples), scores.functional, seed)
     runs = [_Seed.run(train_function, each, scores, positions, val, show=show) for each in SEEDS]
     loss = Training.from_settings(scores.settings["training"]).criterion

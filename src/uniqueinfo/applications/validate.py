@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.applications.drawing import axes_or_new
-from uniqueinfo.applications.own_loop import OwnLoop, TrainFunction, own_loop
+from uniqueinfo.applications.own_loop import BY_FUNCTION, OwnLoop, TrainFunction, own_loop
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.applications.trust import Trust
 from uniqueinfo.baselines.again import Again, Budget, TrainedAgain, chosen
@@ -208,6 +208,8 @@ def validate(
         if not isinstance(model, Scores) or train_function is None or val is None:
             raise InputError("validate: your own training goes with scores: validate(scores, val=…, train_function=f)")
         return own_loop(model, train_function, val, samples=samples, seed=seed)
+    if scores is not None and "output_function" in scores.settings:
+        raise InputError(BY_FUNCTION)
     allowed = Budget.of(budget)
     asked = [training] if scores is None else [training, _algorithm(scores)]
     for each in asked:

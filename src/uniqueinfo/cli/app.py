@@ -11,7 +11,8 @@ import typer
 from uniqueinfo._version import __version__
 from uniqueinfo.cli.options import Json, RunFolder, Wide, grouped
 from uniqueinfo.cli.questions import add_questions
-from uniqueinfo.cli.scoring import ModelOptions, ReadingOptions, RunningOptions, TrainingOptions
+from uniqueinfo.cli.scoring import ModelOptions, ReadingOptions, RunningOptions, TaskName, TrainingOptions
+from uniqueinfo.training.loss_names import SQUARED
 
 app = typer.Typer(
     name="uniqueinfo",
@@ -88,13 +89,14 @@ def score(
     from uniqueinfo.runs.job import Job
 
     running.check()
-    model, notes = network.choice(train)
+    generates = reading.task is TaskName.generation
+    model, notes = network.choice(train, generates=generates)
     job = Job(
         train,
         model,
         val,
         reading=reading.reading(model),
-        training=trained_by.choice(),
+        training=trained_by.choice("logistic" if generates else SQUARED),
         projection="auto" if network.projection is None else network.projection or None,
         holdout=holdout,
         seed=running.seed,

@@ -36,6 +36,7 @@ class TaskName(StrEnum):
     auto = "auto"
     classes = "classes"
     regression = "regression"
+    generation = "generation"
 
 
 class FillName(StrEnum):
@@ -61,7 +62,11 @@ class ReadingOptions:
         _Column, typer.Option(metavar="COLUMN", help="Label column; else one named label, labels, y or target.")
     ] = None
     task: Annotated[
-        TaskName, typer.Option(help="What labels are; auto: numbers with a decimal point are to be predicted.")
+        TaskName,
+        typer.Option(
+            help="What labels are; auto: numbers with a decimal point are to be predicted. generation: a network that "
+            "writes texts learns those of --text, or, with --label, to write the label after each."
+        ),
     ] = TaskName.auto
     identifier: Annotated[
         _Column, typer.Option("--id", metavar="COLUMN", help="Column that names the samples; else one named id.")
@@ -143,12 +148,12 @@ class ModelOptions:
         typer.Option(help="Columns kept of each parameter; 0 keeps all. Else all while that is cheap.", min=0),
     ] = None
 
-    def choice(self, train: Path) -> tuple[ModelChoice, tuple[str, ...]]:
+    def choice(self, train: Path, *, generates: bool = False) -> tuple[ModelChoice, tuple[str, ...]]:
         """The network in the library's words, and what to say of it where it was chosen for these samples."""
         from uniqueinfo.runs.models import ModelChoice
         from uniqueinfo.runs.photos.default import default_model
 
-        if self.model is None and (self.weights, self.trained) == (None, None):
+        if self.model is None and not generates and (self.weights, self.trained) == (None, None):
             return default_model(train)
         found = ModelChoice(
             self.model or "linear",
@@ -156,8 +161,10 @@ class ModelOptions:
             pretrained=self.pretrained,
             trained=self.trained,
             centred=bool(self.centred),
+            generates=generates,
         )
-        wanted = found.fresh_head and self.trained is None if self.centred is None else self.centred
+        fresh = found.fresh_head and self.trained is None and not generates
+        wanted = fresh if self.centred is None else self.centred
         return replace(found, centred=wanted), ()
 
 
@@ -174,7 +181,7 @@ class TrainingOptions:
     ] = None
     loss: Annotated[
         LossName | None,
-        typer.Option(help="What training makes small, mse if not given; classifiers mostly take cross-entropy."),
+        typer.Option(help="What training makes small; if not given mse, of texts to write their own loss (logistic)."),
     ] = None
     recording: Annotated[
         Path | None,
@@ -188,11 +195,14 @@ class TrainingOptions:
     momentum: Annotated[float, typer.Option(help="Momentum of descent.")] = 0.0
     weight_decay: Annotated[float, typer.Option(help="Pull towards the weights at the start.")] = 0.0
 
-    def choice(self) -> Training:
-        """The algorithm, from its name and the options that differ from what they are by default."""
+    def choice(self, usual: str = SQUARED) -> Training:
+        """The algorithm, from its name and the options that differ from what they are by default.
+
+        `usual`: the loss where none is named.
+        """
         given = {name: getattr(self, name) for name in ("lr", "steps", "momentum", "weight_decay")}
         defaults = {field.name: field.default for field in fields(self)}
-        loss = SQUARED if self.loss is None else self.loss.value
+        loss = usual if self.loss is None else self.loss.value
         changed = {name: value for name, value in given.items() if value != defaults[name]}
         if self.recording is not None:
             also = [*changed, *(name for name in ("training", "loss") if getattr(self, name) is not None)]

@@ -15,7 +15,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import batch_size, repeat_to
 from uniqueinfo.jacobian.gradients import Gradient, Outer
 from uniqueinfo.jacobian.network import Network
-from uniqueinfo.jacobian.outputs import Mixing
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.pieces import WORKSPACE, Block, Factors, Piece, mirror
 from uniqueinfo.progress import progress
 from uniqueinfo.samples.datasets import Inputs
@@ -40,7 +40,7 @@ def exact_kernels(
     val: Iterable[Inputs] = (),
     *,
     memory: int,
-    outputs: Mixing | None = None,
+    outputs: Outputs | None = None,
     counts: tuple[int, int] | None = None,
 ) -> Kernels:
     """Sum the kernel over parameters, Θ = Σ_w J_w J_wᵀ, with only as many of their columns as `memory` holds.

@@ -14,7 +14,7 @@ from uniqueinfo.jacobian.forward import batch_size, call, outputs_of, repeat_to
 from uniqueinfo.jacobian.generic import one_by_one, vectorized, vectorizes
 from uniqueinfo.jacobian.gradients import Gradient
 from uniqueinfo.jacobian.modules import ModuleCall, ModuleSite
-from uniqueinfo.jacobian.outputs import Mixing
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.routes import RuleCall, RuleSite, find_routes
 from uniqueinfo.jacobian.rules import widen
 from uniqueinfo.jacobian.units import Weighted, scales_of
@@ -30,7 +30,7 @@ class Network:
     The model must be in evaluation mode. It is never changed: hooks are there only while a batch runs.
     """
 
-    def __init__(self, model: nn.Module, example: Inputs, outputs: Mixing | None = None) -> None:
+    def __init__(self, model: nn.Module, example: Inputs, outputs: Outputs | None = None) -> None:
         self.model = model
         routes = find_routes(model, example)
         if not routes.paths:

@@ -22,7 +22,7 @@ from torch import nn
 from uniqueinfo.jacobian.batching import Cut, Limited, check_uncoupled, measure, plan_for, same_rows, working_share
 from uniqueinfo.jacobian.guard import fingerprint, prepared
 from uniqueinfo.jacobian.keeping import KIND, Computed, Keeper, OnDisk
-from uniqueinfo.jacobian.outputs import Mixing
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.projections import Projection
 from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.samples.checks import check_finite
@@ -44,7 +44,7 @@ class Differentiated:
 
     model: nn.Module
     projection: Projection | None
-    outputs: Mixing | None
+    outputs: Outputs | None
     device: torch.device | str | None
     memory: int
     """Bytes; half of them are for a batch on its way through the network."""

@@ -1,29 +1,38 @@
-"""Fewer outputs than a network has: mixtures of them."""
+"""Which numbers count as a network's outputs, where that is not what it returns as it stands."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.targets import as_targets
+from uniqueinfo.types import Floats, Labels
 
 
-class Mixing(Protocol):
-    """Mixtures Sᵀf of a network's k outputs f."""
+class Outputs(ABC):
+    """Numbers made of what a network returns, and what they are trained towards."""
 
+    @abstractmethod
     def matrix(self, outputs: int) -> Tensor:
-        """S for a network of so many outputs: (outputs, mixtures), float64."""
+        """S, (outputs, size): the mixtures Sᵀf of so many numbers are what counts."""
 
+    @abstractmethod
     def factor(self, outputs: int) -> float:
-        """What squared changes of the mixtures must be multiplied by."""
+        """What squared changes of the mixtures must be multiplied by to speak of all."""
+
+    @abstractmethod
+    def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+        """What these are trained towards, (samples, size); None where that is not known."""
 
 
 @dataclass(frozen=True)
-class OutputSketch:
+class OutputSketch(Outputs):
     """Replace k outputs f by `size` random mixtures Sᵀf, S being the first columns of a random rotation.
 
     SᵀS = I, so training moves the mixtures as it moves the outputs; exactly so where the kernel treats outputs
@@ -54,9 +63,13 @@ class OutputSketch:
         """k/size: what squared changes of the mixtures must be multiplied by."""
         return outputs / self.size
 
+    def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+        """Sᵀy."""
+        return _mixed_targets(self, labels, outputs, ids)
+
 
 @dataclass(frozen=True)
-class Contrasts:
+class Contrasts(Outputs):
     """Replace k outputs by k − 1 differences of them: all that a loss sees which no shift of all outputs changes.
 
     The columns of S are orthonormal and orthogonal to (1, …, 1), so SSᵀg = g for every g whose entries add up to
@@ -81,3 +94,14 @@ class Contrasts:
     def factor(self, outputs: int) -> float:
         """Shifts of all outputs are left out, nothing else is scaled."""
         return 1.0
+
+    def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+        """Sᵀy."""
+        return _mixed_targets(self, labels, outputs, ids)
+
+
+def _mixed_targets(mixing: Outputs, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+    if labels is None:
+        return None
+    found: Floats = as_targets(labels, outputs, ids) @ mixing.matrix(outputs).numpy()
+    return found

@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.batching import batch_within
 from uniqueinfo.jacobian.forward import call, outputs_of
+from uniqueinfo.jacobian.functions import OutputFunction
 from uniqueinfo.jacobian.guard import check_network, fingerprint, prepared
 from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
 from uniqueinfo.jacobian.network_rows import Differentiated, NetworkRows
-from uniqueinfo.jacobian.outputs import Mixing
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.peak import Peak
 from uniqueinfo.jacobian.projections import Projection
 from uniqueinfo.jacobian.steady import check_steady
@@ -38,8 +39,8 @@ class NetworkPasses:
 
     model: nn.Module
     projection: Projection | None
-    outputs: Mixing | None
-    """How many outputs are mixed down to a few, where they are."""
+    outputs: Outputs | None
+    """What counts as outputs, where that is not what the network returns."""
     memory: int
     device: torch.device | str | None
     progress: bool
@@ -55,7 +56,8 @@ class NetworkPasses:
     def samples(self, data: Any, like: Samples | None = None) -> Samples:
         """What the user handed over, on the network's device and in its dtype; columns of tables as in those `like`."""
         parameter = next(self.model.parameters())
-        return as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype, like=like)
+        found = as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype, like=like)
+        return found.with_targets() if isinstance(self.outputs, OutputFunction) else found
 
     def projected(self, projection: Projection | None) -> NetworkPasses:
         """The same under a projection."""
@@ -65,7 +67,7 @@ class NetworkPasses:
         """The same of another network."""
         return replace(self, model=model)
 
-    def mixed(self, outputs: Mixing | None) -> NetworkPasses:
+    def mixed(self, outputs: Outputs | None) -> NetworkPasses:
         """The same with mixtures of the outputs."""
         return replace(self, outputs=outputs)
 
@@ -120,10 +122,16 @@ class NetworkPasses:
             folder.write_arrays("kernels", {name: getattr(found, name).cpu().numpy() for name in names}, mark)
         return NetworkKernels(found, *about)
 
-    def targets(self, labels: Labels, classes: int, ids: Any = None) -> Floats:
-        """What the (mixed) outputs are trained towards."""
-        wanted = as_targets(labels, classes, ids)
-        return wanted if self.outputs is None else wanted @ self.outputs.matrix(classes).numpy()
+    def targets(self, labels: Labels, classes: int, ids: Any) -> Floats | None:
+        """What the outputs are trained towards; None where that is not known."""
+        if self.outputs is not None:
+            return self.outputs.targets(labels, classes, ids)
+        return None if labels is None else as_targets(labels, classes, ids)
+
+    def check_labelled(self, samples: Samples) -> None:
+        """Refuse training samples without labels, looking at one of them; a function may do without."""
+        if not isinstance(self.outputs, OutputFunction) and samples.read([0]).labels is None:
+            raise InputError("train: these samples have no labels; hand over (inputs, labels)")
 
     def check_unchanged(self) -> None:
         """Refuse a network that was trained on since it was linearized."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from uniqueinfo.jacobian.forward import batch_size
 from uniqueinfo.jacobian.gradients import Gradient
 from uniqueinfo.jacobian.network import Network
-from uniqueinfo.jacobian.outputs import Mixing
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.projections import Projection, layout
 from uniqueinfo.samples.datasets import Inputs
 
@@ -35,7 +35,7 @@ class RowEngine:
         example: Inputs,
         projection: Projection | None = None,
         *,
-        outputs: Mixing | None = None,
+        outputs: Outputs | None = None,
     ) -> None:
         self._network = Network(model, example, outputs)
         self._columns = layout(projection, self._network.shapes, self._network.device)

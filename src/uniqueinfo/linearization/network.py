@@ -13,10 +13,11 @@ from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
+from uniqueinfo.jacobian.functions import Numbers, as_outputs, by_function, within
 from uniqueinfo.jacobian.guard import check_network
 from uniqueinfo.jacobian.kernels import Kernels
 from uniqueinfo.jacobian.network_rows import NetworkRows
-from uniqueinfo.jacobian.outputs import OutputSketch
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.passes import NetworkPasses
 from uniqueinfo.jacobian.projections import Projection
 from uniqueinfo.linearization.linearization import Linearization
@@ -89,7 +90,7 @@ class LinearizedNetwork(Linearization):
 
     def _probe_kernels(self, kernels: Kernels, samples: Samples) -> Probe:
         rows = kernels.val.reshape(len(samples), self.outputs, -1)
-        wanted = None if samples.labels is None else self.passes.targets(samples.labels, self.classes, samples.ids)
+        wanted = self.passes.targets(samples.labels, self.classes, samples.ids)
         found = super().probe(rows, wanted, kernels.outputs_val)
         return replace(found, inner=lambda: self._inner(samples), ids=counted(samples.ids))
 
@@ -109,7 +110,7 @@ def linearize(
     *,
     trained: nn.Module | Mapping[str, Tensor] | None = None,
     projection: Asked = "auto",
-    outputs: OutputSketch | None = None,
+    outputs: Outputs | Numbers | None = None,
     form: Form = "auto",
     sketch: int | None = None,
     memory: str | int | None = None,
@@ -125,8 +126,10 @@ def linearize(
     both ends alike (see `BothEnds`), at twice the cost, and the scores follow the real network more closely.
     `projection`: None keeps every parameter: through exact kernels where there are fewer rows than parameters. "auto"
     does that while it takes no more than about a minute, and projects otherwise.
-    `outputs` mixes many outputs down to a few. `form`: "dual" or "primal" where the sizes are not to choose.
-    `sketch` keeps this many directions exactly, where rows and columns are too many.
+    `outputs`: what counts as outputs: a function (model, inputs, targets) → numbers (batch, q), see `OutputFunction`;
+    or an `OutputSketch`, which mixes many outputs down to a few.
+    `form`: "dual" or "primal" where the sizes are not to choose. `sketch` keeps this many directions
+    exactly, where rows and columns are too many.
     `memory`: a budget; rows that take more than half of it go to disk. `folder`: where rows or kernels are kept, so
     that a killed run is gone on with. `device`: where it all runs. `progress`: whether to show how far it is.
 
@@ -136,10 +139,13 @@ def linearize(
     array([[1.],
            [2.]])
     """
-    passes = NetworkPasses(both_ends(model, trained), None, outputs, as_bytes(memory), device, progress)
+    check_network(model)
+    counted_as = as_outputs(outputs, model)
+    network = both_ends(model, trained, counted_as)
+    passes = NetworkPasses(network, None, counted_as, as_bytes(memory), device, progress)
     samples = passes.samples(train)
     others = None if val is None else passes.samples(val, like=samples)
-    check_labelled(samples)
+    passes.check_labelled(samples)
     passes.check_steady(samples)
     size = size_of(passes.look(samples), samples, others)
     chosen = choose_projection(projection, size, memory=memory, form=form, sketch=sketch)
@@ -211,13 +217,12 @@ def kernel_folder(work: Path | None) -> OwnedFolder | None:
     return None if work is None else OwnedFolder.open(work / "kernels", "kernels of a network", {})
 
 
-def both_ends(model: nn.Module, trained: nn.Module | Mapping[str, Tensor] | None) -> nn.Module:
-    """The network, with its gradients after training where these are known."""
+def both_ends(
+    model: nn.Module, trained: nn.Module | Mapping[str, Tensor] | None, outputs: Outputs | None = None
+) -> nn.Module:
+    """The network that gives the outputs that count, with its gradients after training where these are known."""
     check_network(model)
-    return model if trained is None else BothEnds(model, trained)
-
-
-def check_labelled(samples: Samples) -> None:
-    """Refuse training samples without labels, looking at one of them."""
-    if samples.read([0]).labels is None:
-        raise InputError("train: these samples have no labels; hand over (inputs, labels)")
+    start = by_function(model, outputs)
+    if trained is None:
+        return start
+    return BothEnds(start, within(trained.state_dict() if isinstance(trained, nn.Module) else trained, outputs))

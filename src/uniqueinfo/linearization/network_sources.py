@@ -61,11 +61,10 @@ class NetworkSource(Source):
         found = self.jacobian.read(index)
         start = torch.from_numpy(found.outputs).to(self.device)[..., None]
         wide = torch.from_numpy(found.rows).to(self.device, torch.float64) if rows else None
-        if found.labels is None:
+        wanted = self.passes.targets(found.labels, self.jacobian.classes, self.jacobian.data.ids[index])
+        if wanted is None:
             return Chunk(wide, start)
-        names = self.jacobian.data.ids[index]
-        wanted = torch.from_numpy(self.passes.targets(found.labels, self.jacobian.classes, names))
-        return Chunk(wide, start, wanted.to(self.device)[..., None], labels=found.labels)
+        return Chunk(wide, start, torch.from_numpy(wanted).to(self.device)[..., None], labels=found.labels)
 
     def digest(self, part: slice) -> str:
         """Of inputs and labels."""
@@ -111,11 +110,11 @@ class KernelSource(Source):
     def read(self, index: Index, *, rows: bool = True) -> Chunk:
         """Without rows: there are none."""
         start, labels = self._outputs[index].double(), self.data.labels
-        if labels is None or self.found is None:
+        some = None if labels is None else labels[index]
+        wanted = None if self.found is None else self.passes.targets(some, self.found.classes, self.data.ids[index])
+        if wanted is None:
             return Chunk(None, start[..., None])
-        names = self.data.ids[index]
-        wanted = torch.from_numpy(self.passes.targets(labels[index], self.found.classes, names)).to(start.device)
-        return Chunk(None, start[..., None], wanted[..., None], labels=labels[index])
+        return Chunk(None, start[..., None], torch.from_numpy(wanted).to(start.device)[..., None], labels=some)
 
     def rows(self) -> Rows:
         """Kernel values stand for rows, (samples, k, nk)."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.runs.readers import Data, Reading, hold_out, read
@@ -48,13 +50,16 @@ class Job:
         """Training and validation samples as they stand in the files, and what to know about them."""
         found = read(self.train, self.reading)
         labels = found.labels
-        assert labels is not None
+        if labels is None or self.reading.task == "generation":
+            labels = np.zeros(len(found))  # nothing to be held out a share of
         if self.val is None:
             chosen, held = hold_out(labels, self.holdout, self.seed)
             how = "at random" if labels.dtype.kind == "f" else "a share of each class"
             note = f"no validation data named: {len(held)} of the {len(found)} samples ({how}) are held out for it"
             return found.take(chosen), found.take(held), (*self.notes, *found.notes, note)
         val = read(self.val, self.reading.like(found), labelled=False)
+        if self.reading.task == "generation":
+            return found, val, (*self.notes, *found.notes, *val.notes)
         check_known(self.val, val.labels, labels, val.ids)
         unlabelled = "the validation data has no labels: information is computed, the value of samples is not"
         told = [unlabelled] if val.labels is None else []
@@ -101,5 +106,6 @@ class Job:
             model["pretrained"],
             trained=trained,
             centred=model.get("centred", False),
+            generates=self.reading.task == "generation",
         )
         return replace(self, model=choice)

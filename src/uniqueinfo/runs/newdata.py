@@ -25,15 +25,15 @@ def read_inputs(folder: Path, inputs: Path, origin: Origin, *, unlabelled: bool 
     job = Job.from_record(record).with_model(record)
     train, _, _ = job.read()
     found = read(inputs, job.reading.like(train, unlabelled=unlabelled), labelled=False)
-    assert train.labels is not None
-    check_known(inputs, found.labels, train.labels, found.ids)
+    if train.labels is not None and job.reading.task != "generation":
+        check_known(inputs, found.labels, train.labels, found.ids)
     prepared = prepared_with(job, train, found, where=inputs)
     linearization = origin.run.linearization
     if isinstance(linearization, LinearizedNetwork):
         return replace(linearization.probe(prepared.samples()[1]), ids=found.ids, columns=found.columns)
     features = flat(prepared.seen_by_network(prepared.val).inputs)
     targets = None
-    if found.labels is not None:
+    if found.labels is not None and train.labels is not None:
         encoding = Encoding.infer(train.labels, None)
         targets = encoding.encode(str(inputs), found.labels.astype(train.labels.dtype))
     return replace(linearization.probe(features, targets), ids=found.ids, columns=found.columns)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from uniqueinfo.applications.copies import look_for_copies
 from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.functions import as_outputs
 from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.linearization.projection import Asked
 from uniqueinfo.progress import progress
@@ -68,13 +69,17 @@ class Prepared:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes in order; None for regression."""
+        """The classes in order; None for regression and for texts."""
+        if self._generates:
+            return None
         assert self.train.labels is not None
         return None if self.train.labels.dtype.kind == "f" else np.unique(self.train.labels)
 
     @property
     def outputs(self) -> int:
         """How many outputs the network needs: one for two classes, else one for each; one per column of numbers."""
+        if self._generates:
+            return 1  # a margin
         assert self.train.labels is not None
         if self.classes is None:
             return self.train.labels.reshape(len(self.train), -1).shape[1]
@@ -148,15 +153,18 @@ class Prepared:
             )
             problem = feature_problem(sources, self.job.training, execution)
         else:
-            network = Network(self.network(), *self.samples(), projection=self._projection)
+            model = self.network()
+            counted_as = as_outputs(None, model) if self._generates else None
+            network = Network(model, *self.samples(), projection=self._projection, outputs=counted_as)
             problem, _ = network_problem(network, self.job.training, execution)
-            self._check_outputs(problem.sources.train.per_sample)
+            if not self._generates:
+                self._check_outputs(problem.sources.train.per_sample)
         classes = None if self.classes is None else self.classes.tolist()
         return replace(
             problem,
             effects=_EFFECTS,
-            names=replace(_names(self.train), validation=self.val.ids),
-            held_out=_names(self.val) if self.job.val is None else None,
+            names=replace(self._names(self.train), validation=self.val.ids),
+            held_out=self._names(self.val) if self.job.val is None else None,
             settings={**problem.settings, "classes": classes},
         )
 
@@ -183,6 +191,16 @@ class Prepared:
                 f"--model {self.job.model.name}: the network has {found} outputs for {count} {what}; give it "
                 f"{' or '.join(map(str, sorted(wanted)))}"
             )
+
+    @property
+    def _generates(self) -> bool:
+        """Whether texts are to be written."""
+        return self.job.reading.task == "generation"
+
+    def _names(self, data: Data) -> Names:
+        """What the user says of samples; the tokens of texts say nothing to people."""
+        found = _names(data)
+        return replace(found, labels=None) if self._generates else found
 
     @property
     def _projection(self) -> Asked:
@@ -232,6 +250,12 @@ def _encoded(job: Job, train: Data, val: Data, where: Path) -> tuple[Data, Data]
             f"--embed {job.reading.embed}: {job.train} has no column of texts to embed; name one with --text, or drop "
             "--embed"
         )
+    generates = job.reading.task == "generation"
+    if generates and not (isinstance(train.inputs, pd.DataFrame) and job.model.reads_text and job.reading.text):
+        raise InputError(
+            "--task generation: needs a table of texts, their column with --text, and a network that writes texts, "
+            "such as --model transformers:NAME; name these"
+        )
     if not isinstance(train.inputs, pd.DataFrame):
         return train, val
     if job.model.reads_text:
@@ -257,8 +281,14 @@ def _tokenized(job: Job, train: Data, val: Data) -> tuple[Data, Data]:
     if text not in val.inputs or (job.reading.text is None and len(train.inputs.columns) > 1):
         raise InputError(f"--model {job.model.name}: reads one column of texts; name it with --text")
     texts = [*filled_texts(train.inputs[text]), *filled_texts(val.inputs[text])]
-    tokens = job.model.tokens(texts)  # together, so that both are padded to one length
     n = len(train)
+    if job.reading.task == "generation":
+        after = None if train.labels is None or val.labels is None else [*train.labels.tolist(), *val.labels.tolist()]
+        tokens, targets = job.model.written(texts, after)
+        train = replace(train, labels=None if targets is None else targets[:n])
+        val = replace(val, labels=None if targets is None else targets[n:])
+    else:
+        tokens = job.model.tokens(texts)  # together, so that both are padded to one length
     return (
         replace(train, inputs={name: array[:n] for name, array in tokens.items()}),
         replace(val, inputs={name: array[n:] for name, array in tokens.items()}),

@@ -1,8 +1,10 @@
 """What a user hands over → samples by index, always in the order of the data set."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,6 +32,7 @@ from uniqueinfo.samples.datasets import (
 )
 from uniqueinfo.samples.marks import Marks
 from uniqueinfo.samples.targets import as_targets
+from uniqueinfo.samples.together import joined
 from uniqueinfo.types import Labels
 
 _CHUNK = 256  # samples read at once where no memory budget is known
@@ -66,6 +69,12 @@ class Samples:
     dtype: torch.dtype | None
     marks: Marks = field(default_factory=Marks)
     """Of what was read, so that samples that change on the way are noticed."""
+    asked: bool = False
+    """Whether targets stand among the inputs, for a function that is asked about both; see `with_targets`."""
+
+    def with_targets(self) -> Samples:
+        """The same, their targets among the inputs. Of the labels only those of one number each are kept beside."""
+        return replace(self, asked=True)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -84,7 +93,8 @@ class Samples:
             self.marks.check(chosen, inputs, ids)
             if labels is not None:
                 check_finite("the target", labels, ids)
-            yield Batch(map_leaves(inputs, self._place), labels)
+            together = joined(inputs, labels) if self.asked else inputs
+            yield Batch(map_leaves(together, self._place), self._kept(labels))
 
     def read(self, indices: Sequence[int]) -> Batch:
         """The samples at these indices as one batch."""
@@ -99,7 +109,7 @@ class Samples:
     def labels(self) -> Labels:
         """Raw labels (n,) or (n, columns), None if there are none. Reads a data set once through."""
         if isinstance(self.source, Arrays):
-            return self.source.labels
+            return self._kept(self.source.labels)
         parts = [batch.labels for batch in self.batches(self._chunks())]
         return None if parts[0] is None else np.concatenate(parts)  # type: ignore[arg-type]
 
@@ -127,6 +137,10 @@ class Samples:
             labels = None if batch.labels is None or not labelled else batch.labels.astype(np.float64)
             sha.update(Batch(batch.inputs, labels).digest().encode())
         return sha.hexdigest()
+
+    def _kept(self, labels: Labels) -> Labels:
+        """Targets of a function may be of any shape, and of another one in every batch."""
+        return None if self.asked and labels is not None and labels.ndim > 1 else labels
 
     def _place(self, _: str, leaf: Tensor) -> Tensor:
         return leaf.to(device=self.device, dtype=self.dtype if leaf.is_floating_point() else None)

@@ -74,7 +74,8 @@ class Predictions:
     """Given and predicted classes of every training sample, as numbers into `names`."""
 
     WHY_NOT: ClassVar[str] = (
-        "these scores are of numbers to predict, of several labels for each sample, or of mixed outputs"
+        "these scores are of numbers to predict, of several labels for each sample, of mixed outputs, or of outputs by "
+        "a function"
     )
     """Why there are none, for errors."""
 
@@ -112,6 +113,8 @@ class Predictions:
         (array([1, 1]), array([-0.8,  0.6]))
         """
         if scores.labels is None or scores.labels.dtype.kind == "f" or not _is_one_hot(scores.targets):
+            return None
+        if scores.settings.get("output_function") is not None:  # its numbers are of no class
             return None
         logits = are_logits(scores.settings)
         outputs, given = one_per_class(scores.loo_outputs, logits=logits), class_numbers(scores.targets)

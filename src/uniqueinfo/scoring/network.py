@@ -12,15 +12,15 @@ from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.smoothing import Smoothing
-from uniqueinfo.jacobian.guard import fingerprint
+from uniqueinfo.jacobian.functions import Numbers, OutputFunction, as_outputs, told_of
+from uniqueinfo.jacobian.guard import check_network, fingerprint
 from uniqueinfo.jacobian.keeping import InMemory, KeepingPlan
 from uniqueinfo.jacobian.network_rows import NetworkRows
-from uniqueinfo.jacobian.outputs import OutputSketch
+from uniqueinfo.jacobian.outputs import Outputs, OutputSketch
 from uniqueinfo.jacobian.passes import Look, NetworkPasses
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network import (
     both_ends,
-    check_labelled,
     kernel_folder,
     linearize_kernels,
     linearize_rows,
@@ -43,7 +43,7 @@ from uniqueinfo.scoring.retraced import Plan, Retracing
 from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.threads import sharing
-from uniqueinfo.training import Recorded, Training, as_training
+from uniqueinfo.training import Auto, Recorded, Training, as_training
 from uniqueinfo.training.optimizers import family
 
 _WORTH_TELLING = 10.0  # seconds that rows take from which on it is said whether they are kept
@@ -57,7 +57,7 @@ def score(
     training: Training | Literal["auto"] = "auto",
     trained: nn.Module | Mapping[str, Tensor] | None = None,
     projection: Asked = "auto",
-    outputs: OutputSketch | None = None,
+    outputs: Outputs | Numbers | None = None,
     smoothing: Smoothing | None = None,
     effects: int = 0,
     ids: Any = None,
@@ -73,7 +73,10 @@ def score(
     the scores follow the real network more closely.
     `projection`: None keeps every parameter; "auto" does while that is cheap, and projects otherwise. The choice hangs
     on the sizes (and on `memory`, if you name it), not on where scores are computed or stored; its reason is kept.
-    `outputs` mixes many outputs down to a few. `smoothing` adds information with another smoothing than the identity.
+    `outputs`: what counts as the network's outputs, where that is not what it returns: a function (model, inputs,
+    targets) → numbers (batch, q), so that whatever has a loss can be scored (see `OutputFunction`; networks of Hugging
+    Face that generate texts have `sequence_margin`); or an `OutputSketch`, which mixes many outputs down to a few.
+    `smoothing` adds information with another smoothing than the identity.
     `effects` keeps, for each sample, this many of the validation samples it moves most.
     `ids`, `columns`: names and further columns of the samples, for the table.
     `where`: how it is computed, see `Execution`: memory, device, engine, folder, out, keep, form, sketch, progress.
@@ -86,12 +89,16 @@ def score(
     2
     """
     execution = Execution.of("score", where)
-    network = Network(model, train, val, projection, outputs, trained=trained)
+    check_network(model)
+    counted_as = as_outputs(outputs, model)
+    if training == "auto" and isinstance(counted_as, OutputFunction):
+        training = Auto(loss=counted_as.loss)
+    network = Network(model, train, val, projection, counted_as, trained=trained)
     with sharing(execution.threads):
         problem, samples = network_problem(network, as_training(training), execution)
         names = named(samples.ids if ids is None else ids, columns, len(samples), problem.names.validation)
         scores = score_problem(replace(problem, smoothing=smoothing, effects=effects, names=names), execution)
-    if outputs is None:
+    if counted_as is None:
         say_unused(scores.labels, scores.settings["outputs"])
     return scores
 
@@ -104,19 +111,19 @@ class Network:
     train: Any
     val: Any = None
     projection: Asked = "auto"
-    outputs: OutputSketch | None = None
+    outputs: Outputs | None = None
     trained: nn.Module | Mapping[str, Tensor] | None = None
 
     def differentiated(self, training: Training) -> nn.Module:
         """The network whose gradients are taken."""
         self.check(training)
         if not isinstance(training, Recorded):
-            return both_ends(self.model, self.trained)
-        return recorded_network(self.model, training)
+            return both_ends(self.model, self.trained, self.outputs)
+        return recorded_network(self.model, training, self.outputs)
 
     def check(self, training: Training) -> None:
         """Refuse what does not go together."""
-        if self.outputs is not None and not training.in_closed_form:
+        if isinstance(self.outputs, OutputSketch) and not training.in_closed_form:
             raise InputError("outputs: mixed outputs go with squared error alone; leave outputs out, or the loss")
         if isinstance(training, Recorded) and self.trained is not None:
             raise InputError("trained: a recording has the trained network; leave it out")
@@ -142,7 +149,7 @@ def _problem(network: Network, training: Training, execution: Execution) -> tupl
     )
     train = passes.samples(network.train)
     val = None if network.val is None else passes.samples(network.val, like=train)
-    check_labelled(train)
+    passes.check_labelled(train)
     passes.check_steady(train)
     look = passes.look(train)
     chosen = choose_projection(
@@ -157,7 +164,7 @@ def _problem(network: Network, training: Training, execution: Execution) -> tupl
     problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
         every = range(len(training.points))
-        said = along(network.model, training, train, val, execution.device, numbers=every)
+        said = along(network.model, training, train, val, execution.device, network.outputs, numbers=every)
         problem = said.problem(problem, training)
     return problem, train, val
 
@@ -169,18 +176,19 @@ def _retraced(
     network.check(training)
     if network.projection not in (None, "auto"):
         return None
-    end = network_at(network.model, training, len(training.points) - 1)
-    passes = NetworkPasses(end, None, None, as_bytes(execution.memory), execution.device, execution.progress)
+    training = replace(training, heard=training.heard and network.outputs is None)
+    end = network_at(network.model, training, len(training.points) - 1, network.outputs)
+    passes = NetworkPasses(end, None, network.outputs, as_bytes(execution.memory), execution.device, execution.progress)
     train = passes.samples(network.train)
     val = None if network.val is None else passes.samples(network.val, like=train)
-    check_labelled(train)
+    passes.check_labelled(train)
     passes.check_steady(train)
     look = passes.look(train)
     plan = Plan.of(training, len(train), look, passes.memory, whole=network.projection is None)
     if plan is None:
         _say_stretches(training, len(train))
         return None
-    said = along(network.model, training, train, val, execution.device, numbers=plan.unsaid(training))
+    said = along(network.model, training, train, val, execution.device, network.outputs, numbers=plan.unsaid(training))
     problem = Retracing(network.model, training, plan, train, val, look, said, execution, passes).problem()
     return replace(problem, names=Names(validation=None if val is None else counted(val.ids))), train, val
 
@@ -242,6 +250,7 @@ class _Ways:
             "projection": repr(self.chosen.projection),
             "projection_why": self.chosen.why,
             "notes": list(self.look.notes),
+            **told_of(self.passes.outputs),
         }
 
     def _factor(self) -> float:

@@ -16,7 +16,9 @@ from torch import Tensor, nn
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.jacobian.forward import call, outputs_of
+from uniqueinfo.jacobian.functions import by_function, within
 from uniqueinfo.jacobian.guard import prepared
+from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.units import InUnits
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.source import Chunk, Source
@@ -33,18 +35,18 @@ from uniqueinfo.types import Index
 _BATCH = 256
 
 
-def recorded_network(model: nn.Module, training: Recorded) -> nn.Module:
+def recorded_network(model: nn.Module, training: Recorded, outputs: Outputs | None = None) -> nn.Module:
     """The network with its gradients at both ends of the training, in the units of its optimizer."""
-    scales, last = training.scales(), len(training.points) - 1
-    start, end = (network_at(model, training, number) for number in (0, last))
+    scales, last = within(training.scales(), outputs), len(training.points) - 1
+    start, end = (network_at(model, training, number, outputs) for number in (0, last))
     found = BothEnds(start, end)
     if not scales:
         return found
     return InUnits(found, {f"{side}.{name}": scale for side in ("start", "end") for name, scale in scales.items()})
 
 
-def network_at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
-    """The network at a checkpoint, of which only what was trained is linearized."""
+def network_at(model: nn.Module, training: Recorded, number: int, outputs: Outputs | None = None) -> nn.Module:
+    """The network that gives the outputs, at a checkpoint; only what was trained is linearized."""
     copy = deepcopy(model)
     for name, parameter in copy.named_parameters():
         parameter.requires_grad_(name in training.trained and parameter.requires_grad)
@@ -55,17 +57,24 @@ def network_at(model: nn.Module, training: Recorded, number: int) -> nn.Module:
             f"model: is not the network of the recording in {training.folder} ({' '.join(str(error).split())}); hand "
             "over the same network"
         ) from error
-    return copy
+    return by_function(copy, outputs)
 
 
 def along(
-    model: nn.Module, training: Recorded, train: Samples, val: Samples | None, device: Any, *, numbers: Sequence[int]
+    model: nn.Module,
+    training: Recorded,
+    train: Samples,
+    val: Samples | None,
+    device: Any,
+    outputs: Outputs | None = None,
+    *,
+    numbers: Sequence[int],
 ) -> Along:
     """Outputs of the training samples at some checkpoints, the last among them, and of the validation samples there."""
     found = []
     with progress("Outputs at checkpoints", len(numbers)) as advance:
         for number in numbers:
-            copy = network_at(model, training, number)
+            copy = network_at(model, training, number, outputs)
             found.append(_outputs(copy, train, device))
             advance(1)
     return Along(torch.stack(found), None if val is None else _outputs(copy, val, device))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.jacobian.coordinates import ChosenCoordinates, choose_coordinates, every_coordinate
+from uniqueinfo.jacobian.functions import told_of, within
 from uniqueinfo.jacobian.keeping import InMemory
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import Contrasts
@@ -114,6 +115,7 @@ class Retracing:
                 "projection": repr(self.coordinates),
                 "projection_why": self._why,
                 "notes": list(self.look.notes),
+                **told_of(self.passes.outputs),
                 **self.along.told(self.training),
             },
             ready=self._ready,
@@ -123,10 +125,10 @@ class Retracing:
     @cached_property
     def coordinates(self) -> ChosenCoordinates:
         """The weights that stand for all, those of a group of the optimizer next to each other."""
-        end, groups = self._network(self.plan.points[-1]), self.training.about["groups"]
+        end, groups = self._network(self.plan.points[-1]), self._groups
         if self.plan.width >= self.look.parameters:
             return every_coordinate(end).sorted(groups)
-        networks, scales = [self._network(0), end], self.training.scales()
+        networks, scales = [self._network(0), end], within(self.training.scales(), self.passes.outputs)
         found = choose_coordinates(networks, self.train, scales, self.plan.width, self.execution.device)
         return found.sorted(groups)
 
@@ -147,7 +149,7 @@ class Retracing:
 
     def _network(self, number: int) -> nn.Module:
         """In eval mode: what that changes was said of the trained network."""
-        return network_at(self.model, self.training, number).eval()
+        return network_at(self.model, self.training, number, self.passes.outputs).eval()
 
     def _rows(self, number: int) -> NetworkRows:
         """Computed when they are asked for."""
@@ -160,7 +162,8 @@ class Retracing:
     @property
     def _seen(self) -> Contrasts | None:
         """What the loss sees of the outputs, where that is not all. Of the trained network all are wanted."""
-        return Contrasts() if self.training.criterion.sees_differences(self.look.outputs) else None
+        plain = self.passes.outputs is None and self.training.criterion.sees_differences(self.look.outputs)
+        return Contrasts() if plain else None
 
     def _ready(self, sources: Sources, place: Place) -> Sources:
         """Keep rows: on disk where a folder is named, else in memory."""
@@ -234,18 +237,25 @@ class Retracing:
         )
 
     def _weights(self, device: torch.device) -> Weights:
-        groups, chosen = self.training.about["groups"], self.coordinates
+        groups, chosen = self._groups, self.coordinates
         counts = [0] * len(self.training.about["options"])
         for name, places in chosen.kept.items():
             counts[groups[name]] += len(places)
         scale = torch.cat(list(chosen.scale.values()))
-        return Weights(self._picked(self.training.state(0)).to(device), scale.float().to(device), tuple(counts))
+        start = within(self.training.state(0), self.passes.outputs)
+        return Weights(self._picked(start).to(device), scale.float().to(device), tuple(counts))
+
+    @property
+    def _groups(self) -> Mapping[str, int]:
+        """The number of its group of the optimizer, for every parameter."""
+        groups: dict[str, int] = self.training.about["groups"]
+        return within(groups, self.passes.outputs)
 
     def _moments(self, steps: Sequence[int], device: torch.device) -> Between | None:
         """Second moments where they were recorded; there are none before the first step."""
         known = [(0, torch.zeros(self.coordinates.width, device=device))]
         for number, step in enumerate(steps[1:], start=1):
-            found = self.training.moments(number)
+            found = within(self.training.moments(number), self.passes.outputs)
             if set(self.coordinates.kept) <= set(found):
                 known.append((step, self._picked(found).to(device)))
         if len(known) == 1:

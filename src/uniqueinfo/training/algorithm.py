@@ -54,7 +54,7 @@ class Training(ABC):
     reduction: Reduction
     """Whether the training loss is a sum or a mean over samples."""
     loss: str | LossFunction
-    """What is made small: "mse", "cross-entropy", "huber", "poisson", or a function of (outputs, targets)."""
+    """What is made small: the name of a loss (`LOSSES`), or a function of (outputs, targets)."""
 
     name: ClassVar[str]
     """What the command line calls it: ``--training NAME``."""

@@ -14,7 +14,7 @@ LossFunction: TypeAlias = "Callable[[Tensor, Tensor], Tensor]"
 """Outputs (n, k) and targets (n, k) → the loss of each sample, (n,)."""
 
 SQUARED = "mse"
-LOSSES = (SQUARED, "cross-entropy", "huber", "poisson")
+LOSSES = (SQUARED, "cross-entropy", "logistic", "huber", "poisson")
 
 
 def check_loss(loss: str | LossFunction) -> None:
@@ -22,8 +22,8 @@ def check_loss(loss: str | LossFunction) -> None:
 
     >>> check_loss("hinge")
     Traceback (most recent call last):
-    uniqueinfo.errors.InputError: loss: expected "mse", "cross-entropy", "huber", "poisson" or a function of (outputs, \
-targets), got 'hinge'
+    uniqueinfo.errors.InputError: loss: expected "mse", "cross-entropy", "logistic", "huber", "poisson" or a function \
+of (outputs, targets), got 'hinge'
     """
     if not callable(loss) and loss not in LOSSES:
         names = ", ".join(f'"{name}"' for name in LOSSES)

@@ -145,6 +145,36 @@ class CrossEntropy(Loss):
 
 
 @dataclass(frozen=True)
+class Logistic(Loss):
+    """Σ −y log σ(f) − (1 − y) log(1 − σ(f)) over the outputs: each is a yes or no of its own, as of several labels.
+
+    Of margins m, which are to be large, it is Σ log(1 + e⁻ᵐ), with targets 1.
+
+    >>> Logistic().gradient(torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
+    tensor([[-0.5000, -0.5000]])
+    """
+
+    name = "logistic"
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """In nats."""
+        return (torch.nn.functional.softplus(outputs) - targets * outputs).sum(dim=1)
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """p − y."""
+        return torch.sigmoid(outputs) - targets
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """p(1 − p)."""
+        return (torch.sigmoid(outputs) * torch.sigmoid(-outputs)).diag_embed()
+
+    def check(self, targets: Tensor) -> None:
+        """Every target is a probability."""
+        if bool(((targets < 0) | (targets > 1)).any()):
+            raise InputError('loss="logistic": targets must be 0, 1 or probabilities between, one for each output')
+
+
+@dataclass(frozen=True)
 class Huber(Loss):
     """½r² while |r| ≤ 1, |r| − ½ beyond, r = f − y: outliers pull no harder than others.
 
@@ -239,7 +269,7 @@ class OwnLoss(Loss):
         return self.function(output[None], target[None])[0]
 
 
-_KNOWN: dict[str, Loss] = {loss.name: loss for loss in (SquaredError(), CrossEntropy(), Huber(), Poisson())}
+_KNOWN: dict[str, Loss] = {loss.name: loss for loss in (SquaredError(), CrossEntropy(), Logistic(), Huber(), Poisson())}
 
 
 def as_loss(loss: str | LossFunction) -> Loss:

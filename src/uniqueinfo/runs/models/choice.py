@@ -11,6 +11,7 @@ from uniqueinfo.runs.models.source import ModelSource, TextSource, sources
 from uniqueinfo.runs.models.weights import fill, read_weights
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import nn
 
 
@@ -27,6 +28,8 @@ class ModelChoice:
     """Weights of the same network after its training, in such a file."""
     centred: bool = False
     """Whether what the network gives before training is taken off its outputs."""
+    generates: bool = False
+    """Whether it is to write texts, rather than to say classes or numbers."""
 
     def __post_init__(self) -> None:
         source, argument = self._asked
@@ -34,6 +37,12 @@ class ModelChoice:
         if source.linear and given:
             raise InputError(f"{given[0]}: a linear model starts from zero and takes no weights; drop the option")
         source.check(argument)
+        if self.generates and not isinstance(source, TextSource):
+            raise InputError(
+                f"--model {self.name}: writes no texts, as --task generation needs; take transformers:NAME"
+            )
+        if self.generates and self.centred:
+            raise InputError("--centred: a network that writes texts has no fresh last layer; drop it")
         if self.centred and self.trained is not None:
             raise InputError(
                 "--centred, --trained: the trained network began with the outputs it had; drop one of the two"
@@ -87,7 +96,11 @@ class ModelChoice:
         source, argument = self._asked
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            network = source.build(argument, outputs, self.pretrained and self.weights is None, shape)
+            published = self.pretrained and self.weights is None
+            if self.generates and isinstance(source, TextSource):
+                network = source.writer(argument, published)
+            else:
+                network = source.build(argument, outputs, published, shape)
         if self.weights is not None:
             fill(network, read_weights(self.weights), str(self.weights))
         if self.trained is not None:
@@ -106,6 +119,12 @@ class ModelChoice:
         if not isinstance(source, TextSource):
             raise InputError(f"--model {self.name}: reads no texts; have them embedded with --embed")
         return source.tokens(argument, texts)
+
+    def written(self, texts: list[str], after: list[str] | None) -> tuple[dict[str, Any], NDArray[Any] | None]:
+        """Texts for a network that writes: see `TextSource`."""
+        source, argument = self._asked
+        assert isinstance(source, TextSource)
+        return source.written(argument, texts, after)
 
     @property
     def _named(self) -> tuple[tuple[str, Path | None], ...]:

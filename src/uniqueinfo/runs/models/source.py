@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uniqueinfo.store.declared import declared
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from torch import nn
 
 
@@ -59,6 +60,19 @@ class TextSource(ModelSource):
     @abstractmethod
     def tokens(self, argument: str, texts: list[str]) -> dict[str, Any]:
         """Texts as the network takes them, arrays by the names of its inputs, padded to one length."""
+
+    @abstractmethod
+    def writer(self, argument: str, pretrained: bool) -> nn.Module:
+        """The network that writes texts."""
+
+    @abstractmethod
+    def written(
+        self, argument: str, texts: list[str], after: list[str] | None
+    ) -> tuple[dict[str, Any], NDArray[Any] | None]:
+        """Texts for a network that writes: its inputs, padded to one length, and the tokens that count as targets.
+
+        `after`: the text that comes after each; without it the texts count as a whole, and there are no targets.
+        """
 
 
 def sources() -> list[ModelSource]:

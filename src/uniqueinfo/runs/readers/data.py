@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 View: TypeAlias = "Image | str | dict[str, Any]"
 """How a sample is shown to a person: a picture, a text, or a row of a table."""
 
-Task = Literal["auto", "classes", "regression"]
+Task = Literal["auto", "classes", "regression", "generation"]
 Fill = Literal["median", "mean", "drop"]
 
 
@@ -50,7 +50,8 @@ class Reading:
     fill: Fill | None = None
     """What to do about empty cells: numbers become the median or the mean of the training rows, or rows go."""
     task: Task = "auto"
-    """Whether labels name classes or are numbers to predict; auto: numbers with a decimal point are."""
+    """Whether labels name classes or are numbers to predict; auto: numbers with a decimal point are. generation: texts
+    are to be written, whole ones or, where there is a label, that after each."""
     size: int = 64
     """Pictures become squares of so many pixels."""
     skip_broken: bool = False

@@ -19,6 +19,6 @@ def read(path: Path, reading: Reading, *, labelled: bool = True) -> Data:
             f"{path}: pickles can run code and are never opened; save arrays with np.savez(file, X=…, y=…)"
         )
     data = reader_of(path).read(path, reading, labelled)
-    if labelled:
+    if labelled and reading.task != "generation":  # whole texts need no labels
         check_training_labels(path, data.labels)
     return data.without_labels() if reading.unlabelled else data

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.runs.readers.columns import filled_texts
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.fields import check_fields
 from uniqueinfo.runs.readers.labels import as_task
@@ -47,7 +48,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     whole = label is not None and label in holes.rows and _is_whole(frame[label])
     return Data(
         frame[list(roles)],
-        None if label is None else as_task(path, _labels(frame[label], whole=whole), reading.task),
+        _targets(path, frame, label, reading, whole=whole),
         unique_ids(path, ids)[kept],
         frame[along].copy() if along else None,
         _views(frame.drop(columns=told), roles, reading.text),
@@ -135,8 +136,19 @@ def _records(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _targets(
+    path: Path, frame: pd.DataFrame, label: str | None, reading: Reading, *, whole: bool
+) -> NDArray[Any] | None:
+    """What is learnt: classes, numbers, or texts."""
+    if label is None:
+        return None
+    if reading.task == "generation":
+        return np.array(filled_texts(frame[label]), dtype=str)
+    return as_task(path, _labels(frame[label], whole=whole), reading.task)
+
+
 def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: bool) -> str | None:
-    if reading.unlabelled:  # it may have empty cells
+    if reading.unlabelled or (reading.task == "generation" and reading.label is None):  # it may have empty cells
         return None
     known = [name for name in _LABELS if name in frame and name not in (reading.id, reading.text, *reading.extra)]
     if reading.label is None and len(known) > 1:

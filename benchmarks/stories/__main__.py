@@ -1,0 +1,126 @@
+"""A language model fine-tuned on 2,000 passages: which made it write a sentence, and does training again say so too?
+
+    python -m benchmarks.stories --out results/stories                     # minutes on one core; goes on if stopped
+    python -m benchmarks.stories --out results/stories --page docs/language-models.md
+
+The story model is fine-tuned on the first words of 2,000 film reviews by an ordinary loop with AdamW (recorded by
+`ui.Recording`), and writes a sentence. Every passage gets a score, and what it did to the sentence. Then the network is
+trained again without the passages that are named, without as many that are named last, and without random groups.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import uniqueinfo as ui
+from benchmarks.data import FOLDER
+from benchmarks.real_training.ours import Arrays, kept
+from benchmarks.stories.network import Stories
+from benchmarks.stories.others import by_gradients
+from benchmarks.stories.page import Results, write_page
+from benchmarks.stories.task import Task, each_loss
+from uniqueinfo.types import Floats, Indices
+
+GROUP, RANDOM = 100, 30
+
+
+def trained(task: Task, out: Path) -> Arrays:
+    """The training on all passages, recorded, and the sentence it ends with."""
+    started = time.process_time()
+    network = task.trained(folder=out / "recording")
+    seconds = time.process_time() - started
+    sentence = task.sentence(network)
+    return {
+        "sentence": np.array(sentence),
+        "seconds": np.array(seconds),
+        "before": _losses(task, task.start, sentence),
+        "losses": _losses(task, network, sentence),
+    }
+
+
+def scored(task: Task, sentence: list[int], recording: Path) -> Arrays:
+    """The scores of all passages, and what each did to the margin of the sentence and of every held-out passage."""
+    asked, started = task.asked(sentence), time.process_time()
+    scores = ui.score(
+        task.start,
+        (task.train, None),
+        asked,
+        training=ui.Recorded(recording),
+        outputs=ui.sequence_margin,
+        effects=len(asked[0]),
+        progress=False,
+    )
+    assert scores.effects is not None
+    assert scores.functional is not None
+    assert scores.value is not None
+    changes = np.empty((len(task.train), len(asked[0])))
+    np.put_along_axis(changes, scores.effects.validation, scores.effects.change, axis=1)
+    return {
+        "changes": changes,
+        "functional": scores.functional,
+        "value": scores.value,
+        "seconds": np.array(time.process_time() - started),
+        "weights": np.array(scores.settings["width"]),
+        "error": np.array(float(scores.settings["learnt"]["error"])),
+    }
+
+
+def groups_of(changes: Floats) -> dict[str, Indices]:
+    """Passages that leave together: those that did most for the sentence, most against it, and random ones."""
+    order = np.argsort(-changes[:, 0], kind="stable")
+    drawn = np.random.default_rng(0)
+    random = {f"random-{number:02}": drawn.choice(len(changes), GROUP, replace=False) for number in range(RANDOM)}
+    return {"for": order[:GROUP], "against": order[-GROUP:], **random}
+
+
+def without(task: Task, group: Indices, sentence: list[int]) -> Arrays:
+    """What is asked about, after really training without a group."""
+    return {"losses": _losses(task, task.trained(group), sentence)}
+
+
+def _end(task: Task, recording: Path) -> Stories:
+    """The network after training on all passages."""
+    training, network = ui.Recorded(recording), deepcopy(task.start)
+    network.load_state_dict(training.state(len(training.points) - 1))
+    return network
+
+
+def _losses(task: Task, network: Stories, sentence: list[int]) -> Floats:
+    with torch.no_grad():
+        found: Floats = each_loss(network, *task.asked(sentence)).double().numpy()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("results/stories"))
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    out, task = options.out, Task.of(FOLDER)
+    base = kept(out / "base.npz", partial(trained, task, out))
+    sentence = base["sentence"].tolist()
+    print(task.tokens.decode(sentence), flush=True)
+    ours = kept(out / "ours.npz", partial(scored, task, sentence, out / "recording"))
+    print(f"scored in {float(ours['seconds']):.0f} s of the processor", flush=True)
+    groups, again = groups_of(ours["changes"]), {}
+    for name, group in groups.items():
+        again[name] = kept(out / "again" / f"{name}.npz", partial(without, task, group, sentence))["losses"]
+        print(name, flush=True)
+    others = kept(out / "others.npz", partial(by_gradients, task, _end(task, out / "recording"), sentence))
+    tokens = int((task.asked(sentence)[1][0] != -100).sum())
+    results = Results(base, ours, others, again, groups, tokens)
+    print(f"rank correlation over random groups: {results.agreement()}", flush=True)
+    if options.page is not None:
+        write_page(task, results, options.page)
+
+
+if __name__ == "__main__":
+    main()
