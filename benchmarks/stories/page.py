@@ -215,7 +215,8 @@ One number stands for a sequence: m = log p̄ − log(1 − p̄), the log-odds o
 log p over its tokens. The loss people train by, −log p̄, is the logistic loss of m exactly, so gradients of the training
 are exact, too; and 1 + e⁻ᵐ is the perplexity. One row of the Jacobian for each sequence: the cost is linear in the
 number of sequences, and the size of the vocabulary matters to the network's own pass alone. What is left out is
-curvature between the tokens of one sequence, as if they rose and fell together. Targets of -100 do not count: prompts, and padding.
+curvature between the tokens of one sequence, as if they rose and fell together. Targets of -100 do not count:
+prompts, and padding.
 
 `ui.log_probability` gives log p itself. Its loss, −log p, pulls the same however likely the text has become, so it goes
 with a training of a given length alone: `training=ui.GradientDescent(lr, steps, loss=lambda f, y: -f.sum(dim=1))`.
