@@ -123,9 +123,7 @@ def _measured(task: Task, results: Results) -> str:
         "one training. How large an effect is, scores overstate: of the two named groups, which are chosen for what is "
         f"said of them, {_overstated(results):.0f} times, and random groups spread {_spread(results):.1f} times as far "
         "as they do. Differences between random groups are ranked partly for whole passages, and hardly for the one "
-        "short sentence. A likely reason, which was not tested, is the curvature between tokens: what one passage "
-        "taught early, others teach again later, and one number for a sequence hardly sees that. Train again without a "
-        "group before you rely on sizes.",
+        "short sentence. Why sizes are off is not known. Train again without a group before you rely on them.",
         "",
         f"One training takes {float(base['seconds']):.1f} seconds, so training again without each passage would take "
         f"{float(base['seconds']) * n:,.0f}. {int(ours['weights']):,} of 260,032 weights stand for all; half of the "
@@ -217,8 +215,8 @@ One number stands for a sequence: m = log p̄ − log(1 − p̄), the log-odds o
 log p over its tokens. The loss people train by, −log p̄, is the logistic loss of m exactly, so gradients of the training
 are exact, too; and 1 + e⁻ᵐ is the perplexity. One row of the Jacobian for each sequence: the cost is linear in the
 number of sequences, and the size of the vocabulary matters to the network's own pass alone. What is left out is
-curvature between the tokens of one sequence, as if they rose and fell together: the longer a training goes on, the
-more that matters. Targets of -100 do not count: prompts, and padding.
+curvature between the tokens of one sequence, as if they rose and fell together. Targets of -100 do not count:
+prompts, and padding.
 
 `ui.log_probability` gives log p itself. Its loss, −log p, pulls the same however likely the text has become, so it goes
 with a training of a given length alone: `training=ui.GradientDescent(lr, steps, loss=lambda f, y: -f.sum(dim=1))`.
