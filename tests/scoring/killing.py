@@ -32,6 +32,7 @@ IMPORTED = (
     "uniqueinfo.scores.stored",
     "uniqueinfo.scoring.arrays",
     "uniqueinfo.scoring.driver",
+    "uniqueinfo.scoring.underway",
     "uniqueinfo.scoring.network",
 )
 KINDS = ("features", "rows", "kernels")

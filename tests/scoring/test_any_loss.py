@@ -77,7 +77,7 @@ def test_every_way_gives_the_same(training: Any, way: str, tmp_path: Path, monke
     }
     wanted = scored(training, form="primal")
     if way == "small partitions":
-        monkeypatch.setattr("uniqueinfo.scoring.driver.partition", lambda *_: 10)
+        monkeypatch.setattr("uniqueinfo.scoring.underway.partition", lambda *_: 10)
     check_same(scored(training, **{"form": "primal"} | where[way]), wanted)
 
 

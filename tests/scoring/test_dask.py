@@ -14,7 +14,7 @@ import pytest
 import uniqueinfo as ui
 from tests.scoring.problems import contents, features, images, largest_difference, network
 from uniqueinfo.errors import InputError
-from uniqueinfo.scoring import driver
+from uniqueinfo.scoring import underway
 from uniqueinfo.scoring.cluster import DaskEngine
 from uniqueinfo.spectrum.sums import Sums
 
@@ -59,7 +59,7 @@ def test_the_death_of_a_worker_loses_nothing(client: Any, monkeypatch: pytest.Mo
     wanted = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine="local")
     before = set(client.run(os.getpid).values())
     victim = min(before)
-    solver = driver._Driver.solver
+    solver = underway.Underway.solver
     killed: list[int] = []
 
     def deadly_from_here(self: Any, *, written: bool) -> Any:
@@ -75,7 +75,7 @@ def test_the_death_of_a_worker_loses_nothing(client: Any, monkeypatch: pytest.Mo
         self.session.map = deadly
         return solver(self, written=written)
 
-    monkeypatch.setattr(driver._Driver, "solver", deadly_from_here)
+    monkeypatch.setattr(underway.Underway, "solver", deadly_from_here)
     found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
     assert killed
     assert largest_difference(found, wanted) < 1e-10
@@ -87,7 +87,7 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
     (X, y), (X_val, y_val) = features(), features(40, seed=1)
     wanted = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine="local")
     victims = set(client.run(os.getpid).values())
-    sums = driver._Driver._sums
+    sums = underway.Underway._sums
     killed: list[int] = []
 
     def deadly(self: Any, name: Any) -> Sums:
@@ -97,7 +97,7 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
                 os.kill(victim, signal.SIGKILL)
         return sums(self, name)
 
-    monkeypatch.setattr(driver._Driver, "_sums", deadly)
+    monkeypatch.setattr(underway.Underway, "_sums", deadly)
     found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
     assert killed
     assert largest_difference(found, wanted) < 1e-10

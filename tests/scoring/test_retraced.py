@@ -267,6 +267,17 @@ def test_an_optimizer_that_has_only_steps_is_refused_where_they_are_too_many(
         scored(start, tmp_path / "r")
 
 
+def test_outputs_of_something_else_are_refused(tmp_path: Path) -> None:
+    model, (X, y, *_) = network(), data()
+    optimizer = OPTIMIZERS["SGD"](model)
+    with ui.Recording(tmp_path / "r", model, optimizer) as recording:
+        for _ in range(3):
+            optimizer.step()
+            recording.step([0, 1], torch.zeros(2, 5))
+    with pytest.raises(InputError, match="was told 5 outputs of each sample, and scores are of 3"):
+        ui.score(model, (X, y), training=ui.Recorded(tmp_path / "r"), progress=False)
+
+
 def test_batches_that_nobody_told_have_no_next_sample(tmp_path: Path) -> None:
     start = network()
     train(OPTIMIZERS["SGD"], start, folder=tmp_path / "r", told=False)

@@ -176,7 +176,6 @@ def _retraced(
     network.check(training)
     if network.projection not in (None, "auto"):
         return None
-    training = replace(training, heard=training.heard and network.outputs is None)
     end = network_at(network.model, training, len(training.points) - 1, network.outputs)
     passes = NetworkPasses(end, None, network.outputs, as_bytes(execution.memory), execution.device, execution.progress)
     train = passes.samples(network.train)
@@ -184,6 +183,7 @@ def _retraced(
     passes.check_labelled(train)
     passes.check_steady(train)
     look = passes.look(train)
+    training.steps.check_told(look.outputs)
     plan = Plan.of(training, len(train), look, passes.memory, whole=network.projection is None)
     if plan is None:
         _say_stretches(training, len(train))

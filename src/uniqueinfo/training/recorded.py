@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -44,9 +44,6 @@ class Recorded(Training):
     "empty": nothing, its batch is smaller. "next": the next one, where a loader that does not shuffle goes through the
     rest, and all behind move up. "shuffled": any other, where a loader that shuffles fills its batches with the rest,
     so that epochs have fewer steps. These are followed as steps of SGD that are as much shorter."""
-
-    heard: bool = True
-    """Whether outputs that the loop told are those that scores are of; they are not where a function makes others."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))
@@ -89,8 +86,7 @@ class Recorded(Training):
         if found is None or len(found) < wanted:
             at = 0 if found is None else len(found)
             raise InputError(f"{self.folder}: the steps from {at} on are missing or damaged; record the training again")
-        found = found.until(wanted)
-        return found if self.heard else replace(found, outputs=None)
+        return found.until(wanted)
 
     @property
     def stretches(self) -> tuple[GradientFlow, ...]:

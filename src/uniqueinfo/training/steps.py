@@ -63,6 +63,14 @@ class Steps:
                 "hand over the data set that was trained on, in its order"
             )
 
+    def check_told(self, outputs: int) -> None:
+        """Refuse what was said of samples where it is not the outputs that scores are of, so many for each."""
+        if self.outputs is not None and self.outputs.shape[1] != outputs:
+            raise InputError(
+                f"training: the recording was told {self.outputs.shape[1]} outputs of each sample, and scores are of "
+                f"{outputs}; tell recording.step those, or positions alone"
+            )
+
     @classmethod
     def even(cls, steps: Sequence[int], rates: Sequence[float]) -> Steps:
         """Of one rate between each two checkpoints.
