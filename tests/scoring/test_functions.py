@@ -162,7 +162,7 @@ def test_outputs_of_a_function_are_no_classes() -> None:
 @pytest.mark.parametrize(
     ("outputs", "message"),
     [
-        (lambda net, x, t: net(x).sum(), r"\(2,\) or \(2, q\) for a batch of 2; got shape \(\)"),
+        (lambda net, x, t: net(x).sum(), r"\(5,\) or \(5, q\) for a batch of 5; got shape \(\)"),
         (lambda net, x, t: None, "got NoneType"),
         (3, "expected an OutputSketch, or a function"),
     ],
