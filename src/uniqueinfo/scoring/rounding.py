@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
 
 from uniqueinfo.scoring.parts import NamedPiece, Solver
 from uniqueinfo.scoring.pieces import Sources
+from uniqueinfo.scoring.problem import Problem
+from uniqueinfo.spectrum.dual import Dual
 from uniqueinfo.spectrum.eigensystem import EPS, Eigensystem
-from uniqueinfo.spectrum.orthogonal import LEFT_OVER, Orthogonal, affordable, conditioning, least_left_over, left_over
+from uniqueinfo.spectrum.orthogonal import (
+    LEFT_OVER,
+    Orthogonal,
+    affordable,
+    conditioning,
+    least_left_over,
+    left_over,
+    suited,
+)
+from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.training import ConvergedFilter, Filter, Training
 from uniqueinfo.types import Floats
@@ -48,6 +60,31 @@ class Rounding:
                 "the end divides by their smallest directions; add weight decay, or stop early (GradientFlow)",
                 stacklevel=2,
             )
+
+
+def solved_with(problem: Problem, sources: Sources, system: Eigensystem, training: Training) -> Eigensystem:
+    """The system that scores are computed with: of the rows themselves where products of them lose too much."""
+    train = sources.train
+    if problem.choice.form not in ("dual", "primal") or train.width is None:
+        return system
+    residual = train.read(slice(0, train.samples), rows=False).residual
+    return suited(system, training, train.samples, train.rows(), residual)
+
+
+def stated(
+    system: Eigensystem,
+    training: Training,
+    sources: Sources,
+    solver: Solver,
+    solver_of: Callable[[Eigensystem], Solver],
+) -> dict[str, Any] | None:
+    """For the settings, and said where few digits are left; None where training divides by nothing small."""
+    if not isinstance(system, Dual | Primal | Orthogonal) or not training.in_closed_form:
+        return None
+    found = rounding(system, training, sources, solver, solver_of)
+    if found is not None:
+        found.warn()
+    return None if found is None else asdict(found)
 
 
 def rounding(

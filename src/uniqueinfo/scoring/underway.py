@@ -25,14 +25,13 @@ from uniqueinfo.scoring.origins import origin_of
 from uniqueinfo.scoring.parts import NamedPiece, Solver, run_of
 from uniqueinfo.scoring.pieces import Name, Piece, Sources
 from uniqueinfo.scoring.problem import Problem
-from uniqueinfo.scoring.rounding import rounding
+from uniqueinfo.scoring.rounding import solved_with, stated
 from uniqueinfo.scoring.stopping import curve_over
 from uniqueinfo.scoring.summing import sums_over
 from uniqueinfo.scoring.work import Work
 from uniqueinfo.spectrum import rows
 from uniqueinfo.spectrum.dual import Dual
 from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
-from uniqueinfo.spectrum.orthogonal import suited
 from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.sketch import Sketched
@@ -59,7 +58,7 @@ class Underway:
         check_targets(self.sources, self.problem.training, self._cut["train"])
         self.system = self._system()
         self.training, self._about = self._training()
-        self.solving = self._suited()
+        self.solving = solved_with(self.problem, self.sources, self.system, self.training)
         learn = self.problem.learn
         self.learnt = self._learning.learnt(self.training) if learn is None else learn()
 
@@ -123,7 +122,7 @@ class Underway:
             "largest_eigenvalue": self.system.largest,
             "partition": self._cut["train"],
             "fit_error": solver.fit_error(self._one_sample()),
-            "rounding": self._rounding(solver),
+            "rounding": stated(self.solving, self.training, self.sources, solver, partial(self._solver, written=False)),
             "learnt": None if self.learnt is None else self.learnt.settings(),
             "versions": versions(),
             **self._held_out(),
@@ -162,23 +161,6 @@ class Underway:
             found = Dual.of(residual, known, kernel)
             self.work.keep_spectrum(found)
         return found
-
-    def _suited(self) -> Eigensystem:
-        """The system that scores are computed with: of the rows themselves where products of them lose too much."""
-        train = self.sources.train
-        if self.problem.choice.form not in ("dual", "primal") or train.width is None:
-            return self.system
-        residual = train.read(slice(0, train.samples), rows=False).residual
-        return suited(self.system, self.training, self.samples, train.rows(), residual)
-
-    def _rounding(self, solver: Solver) -> dict[str, Any] | None:
-        """How far scores are off by rounding, where training divides by small eigenvalues."""
-        if self.problem.choice.form not in ("dual", "primal") or not self.training.in_closed_form:
-            return None
-        found = rounding(self.solving, self.training, self.sources, solver, partial(self._solver, written=False))
-        if found is not None:
-            found.warn()
-        return None if found is None else asdict(found)
 
     def _sums(self, name: Name) -> Sums:
         source = self.sources.named(name)

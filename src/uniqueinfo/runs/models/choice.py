@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.models.source import ModelSource, TextSource, sources
-from uniqueinfo.runs.models.weights import fill, read_weights
+from uniqueinfo.runs.models.weights import fill, read_weights, say_fresh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,8 @@ class ModelChoice:
             else:
                 network = source.build(argument, outputs, published, shape)
         if self.weights is not None:
-            fill(network, read_weights(self.weights), str(self.weights))
+            stored = read_weights(self.weights)
+            say_fresh(fill(network, stored, str(self.weights)), stored, str(self.weights))
         if self.trained is not None:
             from uniqueinfo.jacobian.ends import BothEnds
 

@@ -46,8 +46,8 @@ def read_weights(path: Path, option: str = "--weights") -> dict[str, Tensor]:
     return {str(name).removeprefix("module."): tensor for name, tensor in found.items()}
 
 
-def fill(network: nn.Module, stored: Mapping[str, Tensor], source: str) -> None:
-    """Load weights by name; only the last layer may be missing or of another shape; it stays fresh, which is said."""
+def fill(network: nn.Module, stored: Mapping[str, Tensor], source: str) -> list[str]:
+    """Load weights by name; only the last layer may be missing or of another shape; it stays fresh, and is named."""
     own = network.state_dict()
     fits = {name: stored[name] for name, tensor in own.items() if name in stored and stored[name].shape == tensor.shape}
     last = [name for name, _ in network.named_parameters()][-1].rpartition(".")[0]
@@ -58,12 +58,16 @@ def fill(network: nn.Module, stored: Mapping[str, Tensor], source: str) -> None:
             f"--weights {source}: the network's {wrong[0]} is {tuple(own[wrong[0]].shape)}, and the file {found}; "
             "it is of another network"
         )
-    fresh = [name for name in own if name not in fits and not name.endswith("num_batches_tracked")]
+    network.load_state_dict(fits, strict=False)
+    return [name for name in own if name not in fits and not name.endswith("num_batches_tracked")]
+
+
+def say_fresh(fresh: list[str], stored: Mapping[str, Tensor], source: str) -> None:
+    """Warn of a last layer that was not in the file, as far as there is one."""
     if fresh:
         found = "holds none of that name" if fresh[0] not in stored else "has it for another number of outputs"
         warnings.warn(
             f"--weights {source}: the network's last layer ({', '.join(fresh)}) is not taken from the file, which "
             f"{found}; it starts from random values",
-            stacklevel=2,
+            stacklevel=3,
         )
-    network.load_state_dict(fits, strict=False)
