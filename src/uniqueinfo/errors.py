@@ -3,9 +3,14 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from uniqueinfo.terminal import printable
+
 
 class UniqueInfoError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose; what it quotes of files does no harm to a terminal."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(UniqueInfoError, ValueError):

@@ -17,6 +17,7 @@ from uniqueinfo.removal.additions import add_each, longest
 from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Adversarial(Answer):
         """Information of the inputs and of the clean samples."""
         axes = axes_or_new(ax)
         logs = [np.log10(np.maximum(part, np.finfo(float).tiny)) for part in (self.reference, self.information)]
-        bins = np.histogram_bin_edges(np.concatenate(logs), bins=50)
+        bins = bin_edges(np.concatenate(logs), 50)
         for part, name in zip(logs, ("clean samples", "inputs"), strict=True):
             axes.hist(part, bins=list(bins), density=True, alpha=0.6, label=name)
         axes.set(xlabel="information, log₁₀", ylabel="density")

@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.statistics.bins import bin_edges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,7 @@ QUESTION = Question(
     "mislabeled",
     help="Find labels that look wrong.",
     example="runs/mnist --export cleaned.csv",
+    network=False,
     options=(
         Option(
             "criterion",
@@ -151,7 +153,7 @@ class Mislabeled(Answer):
         """Leave-one-out margins of all samples, the suspects' set apart."""
         axes = axes_or_new(ax)
         margin = self.table["margin"].to_numpy()
-        bins = np.histogram_bin_edges(margin, bins=50)
+        bins = bin_edges(margin, 50)
         kept, suspected = margin[self.count :], margin[: self.count]
         axes.hist([kept, suspected], bins=list(bins), stacked=True, label=["trusted", f"{self.count} suspected"])
         axes.set(xlabel="leave-one-out margin of the given label", ylabel="samples", yscale="symlog")

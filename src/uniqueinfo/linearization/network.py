@@ -28,7 +28,7 @@ from uniqueinfo.samples.samples import Samples
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Inner, Probe
-from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.store.folder import WORK, OwnedFolder
 from uniqueinfo.types import Labels
 
 
@@ -141,7 +141,7 @@ def linearize(
     size = size_of(passes.look(samples), samples, others)
     chosen = choose_projection(projection, size, memory=memory, form=form, sketch=sketch)
     check_labelled(samples)
-    place = None if folder is None else Path(folder)
+    place = None if folder is None else OwnedFolder.open(Path(folder), WORK, {}).path
     if chosen.by_kernels:
         found = passes.kernels(samples, others, kernel_folder(place))
         return linearize_kernels(KernelSource(passes, samples, "train", found), others, chosen)

@@ -11,9 +11,9 @@ from typing import Any
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.stored import StoredScores
-from uniqueinfo.store.files import replacing
 
 _IDENTITY = ("settings", "data")
+_ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class Run:
 
     def keep(self, answer: Answer) -> None:
         """Keep an answer for the report; asked again, the question replaces it."""
-        self._answers.mkdir(exist_ok=True)
-        with replacing(self._answers / f"{answer.name}.json") as beside:
-            beside.write_text(json.dumps(answer.section(), ensure_ascii=False) + "\n", encoding="utf-8")
+        content = json.dumps(answer.section(), ensure_ascii=False) + "\n"
+        self.folder.folder.write_bytes(f"{_ANSWERS}/{answer.name}.json", content.encode())
+
+    @property
+    def retraining(self) -> Path:
+        """Where trainings without a few samples are kept."""
+        return self.folder.folder.inside("retraining")
 
     def answers(self) -> list[dict[str, Any]]:
         """What was asked of this run before, as the report shows it."""
-        return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(self._answers.glob("*.json"))]
-
-    @property
-    def _answers(self) -> Path:
-        return self.path / "answers"
+        return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((self.path / _ANSWERS).glob("*.json"))]

@@ -7,13 +7,12 @@ sketch hold a matrix of all samples, so they are worked on in this process whate
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from uniqueinfo.errors import InputError
 from uniqueinfo.information.measures import Precision
 from uniqueinfo.information.uncertainty import Uncertainty
 from uniqueinfo.linearization.linearization import Trained
@@ -40,7 +39,7 @@ from uniqueinfo.scoring.pieces import Name, Piece, Sources, shown, sizes
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.stopping import curve_over
 from uniqueinfo.scoring.summing import sums_over
-from uniqueinfo.scoring.work import KIND, Work
+from uniqueinfo.scoring.work import Work
 from uniqueinfo.spectrum import rows
 from uniqueinfo.spectrum.dual import Dual
 from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
@@ -49,7 +48,7 @@ from uniqueinfo.spectrum.probe import Probe, Target
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.spectrum.unrotated import Unrotated
-from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.store.folder import WORK, OwnedFolder
 from uniqueinfo.training import Auto, Training
 
 
@@ -69,7 +68,7 @@ def score_problem(problem: Problem, execution: Execution, run: RunFolder | None 
         with engine.open(problem.sources) as session:
             identity = identity_of(problem, session)
         run = RunFolder.open(Path(execution.out), identity)
-        with run.folder.held():
+        with run.folder.held(), run.attempted():
             return _stored(problem, execution, engine, run)
 
 
@@ -92,11 +91,7 @@ def _stored(problem: Problem, execution: Execution, engine: Engine, run: RunFold
         stored = run.scores()
         training = Training.from_settings(stored.settings["training"])
         return replace(stored, source=lambda: reopened(problem, run.work, training))
-    try:
-        return _computed(problem, execution, engine, run)
-    except InputError:  # such as a rate that diverges: the folder is free for a better one
-        run.abandon()
-        raise
+    return _computed(problem, execution, engine, run)
 
 
 def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFolder) -> Scores:
@@ -121,13 +116,14 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
 def _driver(problem: Problem, execution: Execution, engine: Engine, run: RunFolder | None = None) -> Iterator[_Driver]:
     """The sources made ready, the engine opened on them, and the work found that was done before."""
     work = execution.work if run is None else run.work
-    folder = None if work is None else OwnedFolder.open(work, KIND, {})
+    folder = None if work is None else OwnedFolder.open(work, WORK, {})
     sources = problem.ready(problem.sources, Place(work, isinstance(engine, LocalEngine), owned=run is not None))
     # A run is of one problem; a folder may hold the work of another.
     mark = mark_of(problem, sources) if folder is not None and run is None else ""
     memory = None if execution.memory is None else as_bytes(execution.memory)
     summed = problem.choice.form == "primal" and problem.known is None
-    with (engine if summed else LocalEngine()).open(sources) as session:
+    alone = nullcontext() if folder is None or run is not None else folder.held()  # a run's folder is held already
+    with alone, (engine if summed else LocalEngine()).open(sources) as session:
         yield _Driver(problem, sources, session, Work(folder, mark), memory)
 
 

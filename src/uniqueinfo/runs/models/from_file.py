@@ -41,6 +41,10 @@ class File(ModelSource):
         """The file itself."""
         return (Path(_parts(argument)[0]),)
 
+    def code(self, argument: str) -> Path:
+        """The file itself."""
+        return Path(_parts(argument)[0])
+
     def absolute(self, argument: str) -> str:
         """With the whole path."""
         path, function = _parts(argument)
