@@ -12,10 +12,11 @@ import torch
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
+from uniqueinfo.border import NUMBER, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.removal.additions import add_each, longest
 from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.types import Floats
@@ -84,6 +85,7 @@ class Adversarial(Answer):
         return axes
 
 
+@takes(scores=SCORES, level=NUMBER)
 def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversarial:
     """Rank inputs by the unique information each would add to the clean data that `scores` are of.
 

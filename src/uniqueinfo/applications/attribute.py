@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
+from uniqueinfo.border import WHOLE, takes
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scores.predictions import Predictions, one_per_class
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.types import Floats
 
@@ -124,6 +125,7 @@ class Attribution(Answer):
         return f"{self.table['label'][at]}, {change}" if "label" in self.table else change
 
 
+@takes(scores=SCORES, sample=WHOLE, top=WHOLE)
 def attribute(
     scores: Scores,
     sample: int | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
+from uniqueinfo.border import SEED, WHOLE, takes
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.scores.predictions import Predictions
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.types import Floats, Indices
 
@@ -115,6 +116,7 @@ class Compared(Answer):
         )
 
 
+@takes(scores=SCORES, resamples=WHOLE, seed=SEED)
 def compare(
     scores: Scores, by: str | Sequence[Any] | NDArray[Any], *, whole: bool = True, resamples: int = 2000, seed: int = 0
 ) -> Compared:
@@ -178,6 +180,8 @@ def _groups(scores: Scores, by: str | Sequence[Any] | NDArray[Any]) -> tuple[str
             raise InputError(f"by: there is no column {by!r}; {known_names(by, table)}")
         name, values = by, table[by]
     else:
+        if not isinstance(by, Iterable):
+            raise InputError(f"by: expected the name of a column, or a group for each sample, got {by!r}")
         name, values = "group", pd.Series(list(by))
     if len(values) != len(scores):
         raise InputError(f"by: expected a group for each of the {len(scores)} samples, got {len(values)}")

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
+from uniqueinfo.border import NUMBER, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.statistics.bins import bin_edges
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class Mislabeled(Answer):
         return axes
 
 
+@takes(scores=SCORES, noise_rate=NUMBER)
 def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: float | None = None) -> Mislabeled:
     """Samples whose label the rest of the data contradicts.
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
+from uniqueinfo.border import NUMBER, WHOLE, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
 from uniqueinfo.scores.predictions import Predictions, in_words
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class Redundancy(Answer):
         return tuple(shown)
 
 
+@takes(scores=SCORES, near=NUMBER, most=WHOLE)
 def redundancy(scores: Scores, *, near: float = NEAR, most: int = 1000) -> Redundancy:
     """Duplicates, found where the network sees them: in its kernel space.
 

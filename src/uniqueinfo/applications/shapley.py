@@ -22,12 +22,13 @@ import pandas as pd
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
+from uniqueinfo.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.points import Points
 from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.progress import progress
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.training import GradientFlow, Training
 from uniqueinfo.types import Floats, Indices
 
@@ -115,6 +116,7 @@ class Shapley(Answer):
         return axes
 
 
+@takes(scores=SCORES, subsets=WHOLE, tolerance=NUMBER, seed=SEED)
 def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed: int = 0) -> Shapley:
     """Average over at most this many random subsets for each sample; stop once half the samples are sure enough.
 

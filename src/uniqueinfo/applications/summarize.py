@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
+from uniqueinfo.border import NUMBER, SEED, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
 from uniqueinfo.linearization.subsets import Subset
 from uniqueinfo.progress import progress
 from uniqueinfo.scores.predictions import Predictions, class_numbers
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.types import Floats, Indices
 
@@ -125,6 +127,7 @@ class Curves:
         return _plot(self.table, ax)
 
 
+@takes(scores=SCORES, keep=NUMBER, seed=SEED)
 def summarize(
     scores: Scores,
     *,
@@ -229,7 +232,7 @@ class _Task:
     def counts(self, shares: Sequence[float]) -> list[int]:
         """How many samples these shares are, falling."""
         samples = len(self.selection.information)
-        found = sorted({round(share * samples) for share in shares}, reverse=True)
+        found = sorted({round(share * samples) for share in shares if math.isfinite(share)}, reverse=True)
         if not found or found[-1] < 1 or found[0] >= samples:
             raise InputError(f"of {samples} samples at least one must stay and one leave; got the shares {shares}")
         return found

@@ -42,10 +42,11 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
 
             _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
             return
+        prepared.check(validate)
         if overwrite:
             RunFolder.clear(out)
         run = Run.open(out, prepared.record())
-        with held(out):
+        with held(out), run.folder.attempted():
             before = run.finished
             scores = scores_of(run, RUN) if before else prepared.score(run)  # its code is named by this very command
             if validate:

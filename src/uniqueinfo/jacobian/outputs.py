@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.border import WHOLE
+from uniqueinfo.errors import InputError, check_seed
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class OutputSketch:
 
     size: int
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        WHOLE.check("size", self.size)
+        check_seed("seed", self.seed)
 
     def matrix(self, outputs: int) -> Tensor:
         """S for a network of so many outputs: (outputs, size), float64."""

@@ -49,6 +49,8 @@ class NetworkPasses:
         check_network(self.model)
         if next(self.model.parameters(), None) is None:
             raise InputError(f"model: {type(self.model).__name__} has no parameters, so there is nothing to linearize")
+        if not isinstance(self.outputs, OutputSketch | None):
+            raise InputError(f"outputs: expected ui.OutputSketch(…) or None, got {self.outputs!r}")
         object.__setattr__(self, "before", fingerprint(self.model))
 
     def samples(self, data: Any) -> Samples:

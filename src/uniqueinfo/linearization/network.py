@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from uniqueinfo.devices import as_device
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.jacobian.guard import check_network
@@ -135,6 +136,7 @@ def linearize(
     array([[1.],
            [2.]])
     """
+    device = as_device(device)
     passes = NetworkPasses(both_ends(model, trained), None, outputs, as_bytes(memory), device, progress)
     samples = passes.samples(train)
     others = None if val is None else passes.samples(val)

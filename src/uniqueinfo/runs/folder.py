@@ -84,4 +84,8 @@ class Run:
 
     def answers(self) -> list[dict[str, Any]]:
         """What was asked of this run before, as the report shows it."""
-        return [json.loads(path.read_text(encoding="utf-8")) for path in sorted((self.path / _ANSWERS).glob("*.json"))]
+        return [
+            json.loads(path.read_text(encoding="utf-8"))
+            for path in sorted((self.path / _ANSWERS).glob("*.json"))
+            if path.is_file()
+        ]

@@ -9,6 +9,7 @@ from typing import Any
 from uniqueinfo.applications.own_loop import OwnLoop, own_loop
 from uniqueinfo.applications.validate import Validation, expected, validate
 from uniqueinfo.baselines.planning import Plan
+from uniqueinfo.border import PATH, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
@@ -50,6 +51,7 @@ NOBODY, RUN = CodeTrust(), CodeTrust(given=True)
 """No code is run; the code that the run names is."""
 
 
+@takes(folder=PATH)
 def load(folder: str | Path, *, trust: bool = False) -> Scores:
     """Scores saved before, or those of a run folder, which come back to their network when a question needs it.
 

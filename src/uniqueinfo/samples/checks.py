@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 
 
 def check_finite(what: str, values: Any, names: Sequence[object] | NDArray[Any] | None = None, start: int = 0) -> None:
@@ -67,7 +67,10 @@ def checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
     names = np.asarray(ids)
     if names.shape != (samples,):
         raise InputError(f"ids: expected one for each of the {samples} samples, got shape {names.shape}")
-    found, counts = np.unique(names, return_counts=True)
+    try:
+        found, counts = np.unique(names, return_counts=True)
+    except TypeError as mixed:
+        raise InputError("ids: are of kinds that cannot be compared; give all as texts, or all as numbers") from mixed
     if len(found) < samples:
         raise InputError(f"ids: {found[counts.argmax()]!r} names {counts.max()} samples; ids must differ")
     return names
@@ -86,7 +89,13 @@ def checked_columns(columns: Any, samples: int, reserved: frozenset[str]) -> pd.
     """The user's own columns, one row for each sample, under names that hide no measure."""
     if columns is None:
         return None
-    table = pd.DataFrame(columns)
+    try:
+        table = pd.DataFrame(columns)
+    except ValueError as error:
+        raise InputError(
+            f"columns: expected a table, or a mapping of names to a value for each of the {samples} samples "
+            f"({cause(error)})"
+        ) from error
     if len(table) != samples:
         raise InputError(f"columns: expected {samples} rows, one for each sample, got {len(table)}")
     clash = reserved & set(table.columns)

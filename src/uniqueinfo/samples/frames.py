@@ -34,6 +34,9 @@ class FrameColumns:
     @classmethod
     def of(cls, name: str, frame: pd.DataFrame) -> FrameColumns:
         """Of the training samples; columns that are neither are named, all at once."""
+        twice = frame.columns[frame.columns.map(str).duplicated()]
+        if len(twice):
+            raise InputError(f"{name}: two columns are named {str(twice[0])!r}; rename one")
         numbers = [str(column) for column in frame if pd.api.types.is_numeric_dtype(frame[column])]
         others = [str(column) for column in frame if str(column) not in numbers]
         frame = frame.rename(columns=str)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.checks import check_finite
+from uniqueinfo.samples.stored import as_array
 from uniqueinfo.types import Floats
 
 
@@ -41,6 +42,8 @@ class Encoding:
     def infer(cls, labels: NDArray[Any], classes: Iterable[Any] | None) -> Encoding:
         """From the training labels: floats are regression, everything else names a class."""
         if classes is not None:
+            if not isinstance(classes, Iterable) or isinstance(classes, str):
+                raise InputError(f"classes: expected a list of class labels, got {classes!r}")
             named = np.asarray(list(classes))
             if len(np.unique(named)) < len(named) or len(named) == 0:
                 raise InputError(f"classes: expected different class labels, got {named.tolist()}")
@@ -88,7 +91,7 @@ def given_labels(name: str, labels: Any) -> Any:
     array(['cat', 'dog'], dtype='<U3')
     """
     if isinstance(labels, list | tuple):
-        found = np.asarray(labels, dtype=object) if None in labels or _has_nan(labels) else np.asarray(labels)
+        found = np.asarray(labels, dtype=object) if None in labels or _has_nan(labels) else as_array(name, labels)
     elif isinstance(labels, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         found = labels.to_numpy()
     else:

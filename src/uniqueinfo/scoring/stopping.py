@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from uniqueinfo.border import Kind, takes
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.removal.stopping import Grid, StoppingCurve, looked_at
 from uniqueinfo.scoring.engine import Here, Session
@@ -16,6 +17,7 @@ from uniqueinfo.spectrum.eigensystem import Eigensystem, FromRows
 from uniqueinfo.spectrum.rows import Rows, slices
 
 
+@takes(linearization=Kind("a linearization, as ui.linearize gives", (Linearization,)))
 def stopping_curve(linearization: Linearization) -> StoppingCurve:
     """Half of the largest stable rate, and the leave-one-out error over a log grid of steps."""
     sources = Sources(LinearizedSource.training(linearization))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.errors import InputError, cause, known_names
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
 from uniqueinfo.runs.readers.reader import Reader, Turn, suffixed
@@ -39,7 +39,7 @@ def _read_npz(path: Path, reading: Reading) -> Data:
             arrays = {name: file[name] for name in file.files}
     except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
         raise InputError(
-            f"{path}: cannot be read as an .npz of plain arrays ({error}); save it with np.savez"
+            f"{path}: cannot be read as an .npz of plain arrays ({cause(error)}); save it with np.savez"
         ) from error
     inputs = _first(arrays, _INPUTS)
     if inputs is None:
@@ -93,12 +93,13 @@ def _data(
     files: tuple[Path, ...],
     reading: Reading,
 ) -> Data:
-    if inputs.ndim < 2 or len(inputs) == 0 or inputs.dtype.kind not in "buif":
+    if inputs.ndim < 2 or inputs.size == 0 or inputs.dtype.kind not in "buif":
         raise InputError(
             f"{path}: expected numbers with one sample in each row, got {inputs.dtype} of shape {inputs.shape}"
         )
-    if labels is not None and len(labels) != len(inputs):
-        raise InputError(f"{path}: {len(inputs)} samples and {len(labels)} labels; give one label for each sample")
+    if labels is not None and (labels.ndim == 0 or len(labels) != len(inputs)):
+        count = "a single label" if labels.ndim == 0 else f"{len(labels)} labels"
+        raise InputError(f"{path}: {len(inputs)} samples and {count}; give one label for each sample")
     ids = np.arange(len(inputs)) if ids is None else ids
     if ids.shape != (len(inputs),):
         raise InputError(f"{path}: {len(inputs)} samples and ids of shape {ids.shape}; give one id for each sample")
@@ -163,7 +164,7 @@ def _npy(path: Path) -> NDArray[Any]:
     try:
         array = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read as a plain array ({error}); save it with np.save") from error
+        raise InputError(f"{path}: cannot be read as a plain array ({cause(error)}); save it with np.save") from error
     return np.asarray(array)
 
 
@@ -173,7 +174,7 @@ def idx_array(path: Path) -> NDArray[Any]:
         with _opened(path) as file:
             content = file.read()
     except (OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); fetch it again") from error
+        raise InputError(f"{path}: cannot be read ({cause(error)}); fetch it again") from error
     if len(content) < 4 or content[2] not in _IDX_TYPES:
         raise InputError(f"{path}: is not an IDX file; MNIST's are named like train-images-idx3-ubyte")
     dims = content[3]
