@@ -12,9 +12,9 @@ import torch
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.border import NUMBER, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.removal.additions import add_each, longest
+from uniqueinfo.samples.border import NUMBER, takes
 from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe

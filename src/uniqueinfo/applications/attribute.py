@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.border import WHOLE, takes
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.samples.border import WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, one_per_class
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe

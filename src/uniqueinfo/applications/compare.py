@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.border import SEED, WHOLE, takes
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.samples.border import SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.rows import slices

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
-from uniqueinfo.border import NUMBER, takes
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import NUMBER, takes
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions
 from uniqueinfo.scores.table import SCORES, Scores

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.border import NUMBER, WHOLE, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
+from uniqueinfo.samples.border import NUMBER, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, in_words
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.types import Floats

@@ -22,12 +22,12 @@ import pandas as pd
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.points import Points
 from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.progress import progress
+from uniqueinfo.samples.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.training import GradientFlow, Training
 from uniqueinfo.types import Floats, Indices

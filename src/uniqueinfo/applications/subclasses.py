@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
-from uniqueinfo.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Points
+from uniqueinfo.samples.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.types import Floats, Indices

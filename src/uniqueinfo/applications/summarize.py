@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
-from uniqueinfo.border import NUMBER, SEED, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
 from uniqueinfo.linearization.subsets import Subset
 from uniqueinfo.progress import progress
+from uniqueinfo.samples.border import NUMBER, SEED, takes
 from uniqueinfo.scores.predictions import Predictions, class_numbers
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe

@@ -28,7 +28,7 @@ def blamed(what: str) -> Iterator[None]:
     except (UniqueInfoError, MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        if "allocate memory" in str(error):
+        if "memory" in str(error):  # of the CPU, which torch tells in several ways
             raise
         raise InputError(
             f"the network fails on {what} ({type(error).__name__}: {cause(error)}); check that it takes inputs of "

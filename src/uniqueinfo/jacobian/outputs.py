@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.border import WHOLE
 from uniqueinfo.errors import InputError, check_seed
+from uniqueinfo.samples.border import WHOLE
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from uniqueinfo.devices import as_device
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.jacobian.guard import check_network
@@ -25,6 +24,7 @@ from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
+from uniqueinfo.samples.devices import as_device
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 from torch import Tensor
 
-from uniqueinfo.border import Kind
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.judged import Judged
 from uniqueinfo.information.measures import Conditioning, Measures, Smoothed, Wanted, measure
@@ -20,6 +19,7 @@ from uniqueinfo.removal.changes import Changes
 from uniqueinfo.removal.groups import Groups
 from uniqueinfo.removal.leaving import Removals
 from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.samples.border import Kind
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.types import Floats, Indices
 

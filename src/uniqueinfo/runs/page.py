@@ -9,12 +9,12 @@ from typing import Any
 
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.copies import known_copies
-from uniqueinfo.border import PATH, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
+from uniqueinfo.samples.border import PATH, takes
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.scores.table import SCORES, Scores
 

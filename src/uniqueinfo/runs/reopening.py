@@ -9,13 +9,13 @@ from typing import Any
 from uniqueinfo.applications.own_loop import OwnLoop, own_loop
 from uniqueinfo.applications.validate import Validation, expected, validate
 from uniqueinfo.baselines.planning import Plan
-from uniqueinfo.border import PATH, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.models.from_file import function_in
 from uniqueinfo.runs.prepared import Prepared, prepare
+from uniqueinfo.samples.border import PATH, takes
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.origins import reopened
 from uniqueinfo.training import Training

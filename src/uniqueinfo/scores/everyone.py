@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uniqueinfo.border import takes
+from uniqueinfo.samples.border import takes
 from uniqueinfo.scores.table import SCORES, HeldScores, Scores
 from uniqueinfo.types import Indices
 

@@ -20,10 +20,10 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo._version import __version__
-from uniqueinfo.border import PATH, Kind, takes
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.samples.border import PATH, Kind, takes
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.saving import save_table
 from uniqueinfo.types import Floats, Indices, Labels

@@ -11,9 +11,9 @@ from typing import Any, TypedDict, get_args
 
 import torch
 
-from uniqueinfo.devices import as_device
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.devices import as_device
 from uniqueinfo.scoring.engine import Engine
 from uniqueinfo.spectrum.choice import Form
 
@@ -71,7 +71,7 @@ class Execution:
         if self.sketch is not None and (type(self.sketch) is not int or self.sketch < 1):
             raise InputError(f"sketch: expected how many directions to keep, 1 or more, got {self.sketch!r}")
         if self.form not in get_args(Form):
-            raise InputError(f"form: expected one of {', '.join(get_args(Form))}, got {self.form!r}")
+            raise InputError(f'form: expected "auto", "dual" or "primal", got {self.form!r}')
 
     @classmethod
     def of(cls, caller: str, given: Where | dict[str, Any]) -> Execution:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from uniqueinfo.border import Kind, takes
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.removal.stopping import Grid, StoppingCurve, looked_at
+from uniqueinfo.samples.border import Kind, takes
 from uniqueinfo.scoring.engine import Here, Session
 from uniqueinfo.scoring.pieces import Piece, Sources, shown, sizes
 from uniqueinfo.scoring.sources import LinearizedSource
