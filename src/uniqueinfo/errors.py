@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Integral
 
 from uniqueinfo.terminal import printable
 
@@ -62,6 +63,6 @@ def check_seed(name: str, seed: object) -> None:
     Traceback (most recent call last):
     uniqueinfo.errors.InputError: seed: expected a whole number from 0 to 9223372036854775807, got -1
     """
-    whole = hasattr(seed, "__index__") and not isinstance(seed, bool)
+    whole = isinstance(seed, Integral) and not isinstance(seed, bool)
     if not whole or not 0 <= int(seed) <= _LARGEST_SEED:  # type: ignore[call-overload]
         raise InputError(f"{name}: expected a whole number from 0 to {_LARGEST_SEED}, got {seed!r}")

@@ -64,7 +64,10 @@ def checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
     """The user's names of the samples, one for each, all different."""
     if ids is None:
         return None
-    names = np.asarray(ids)
+    try:
+        names = np.asarray(ids)
+    except ValueError as ragged:
+        raise InputError(f"ids: expected one for each of the {samples} samples, got lists of lists") from ragged
     if names.shape != (samples,):
         raise InputError(f"ids: expected one for each of the {samples} samples, got shape {names.shape}")
     try:

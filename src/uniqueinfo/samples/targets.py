@@ -44,7 +44,9 @@ class Encoding:
         if classes is not None:
             if not isinstance(classes, Iterable) or isinstance(classes, str):
                 raise InputError(f"classes: expected a list of class labels, got {classes!r}")
-            named = np.asarray(list(classes))
+            named = as_array("classes", list(classes))
+            if named.ndim != 1:
+                raise InputError(f"classes: expected a list of class labels, got shape {named.shape}")
             if len(np.unique(named)) < len(named) or len(named) == 0:
                 raise InputError(f"classes: expected different class labels, got {named.tolist()}")
             return cls(named)

@@ -97,6 +97,10 @@ def _connected(distributed: Any, address: str) -> Any:
         ) from error
 
 
+class _NotSentError(Exception):
+    """A worker was lost while it was sent the samples or the solver."""
+
+
 @dataclass(eq=False)
 class _Cluster:
     client: Any
@@ -171,19 +175,17 @@ class _Cluster:
         if value is None:
             return None
         if id(value) not in self._sent:
-            self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+            try:
+                self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+            except (OSError, KeyError, RuntimeError, ValueError) as error:  # by where the worker was lost
+                raise _NotSentError(cause(error)) from error
         return self._sent[id(value)][1]
 
 
 def _lost(distributed: Any) -> tuple[type[BaseException], ...]:
     """What it looks like when workers go, while they hold something or while they are sent it."""
-    return (
-        distributed.CancelledError,
-        distributed.KilledWorker,
-        distributed.comm.CommClosedError,
-        TimeoutError,
-        ConnectionError,
-    )
+    closed = distributed.comm.CommClosedError
+    return _NotSentError, distributed.CancelledError, distributed.KilledWorker, closed, TimeoutError, ConnectionError
 
 
 def _given_up(losses: int) -> InputError:

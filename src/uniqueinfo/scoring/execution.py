@@ -70,7 +70,7 @@ class Execution:
             _check_path(name, getattr(self, name))
         if self.sketch is not None and (type(self.sketch) is not int or self.sketch < 1):
             raise InputError(f"sketch: expected how many directions to keep, 1 or more, got {self.sketch!r}")
-        if self.form not in get_args(Form):
+        if not isinstance(self.form, str) or self.form not in get_args(Form):
             raise InputError(f'form: expected "auto", "dual" or "primal", got {self.form!r}')
 
     @classmethod

@@ -192,5 +192,5 @@ def _is_finite(value: object) -> bool:
 
 def check_reduction(owner: object, reduction: str) -> None:
     """Refuse what is neither a mean nor a sum."""
-    if reduction not in ("mean", "sum"):
+    if not isinstance(reduction, str) or reduction not in ("mean", "sum"):
         raise InputError(f'{type(owner).__name__}: reduction must be "mean" or "sum", got {reduction!r}')

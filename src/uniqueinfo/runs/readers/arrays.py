@@ -104,8 +104,15 @@ def _data(
     if ids.shape != (len(inputs),):
         raise InputError(f"{path}: {len(inputs)} samples and ids of shape {ids.shape}; give one id for each sample")
     check_finite(str(path), inputs)
+    with np.errstate(over="ignore"):
+        numbers = _as_inputs(inputs)
+    beyond = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
+    if beyond.any():
+        raise InputError(
+            f"{path}: sample {int(beyond.argmax())} (counted from 0) holds a number beyond float32's 3.4e38; scale it"
+        )
     return Data(
-        _as_inputs(inputs),
+        numbers,
         None if labels is None else as_task(path, labels, reading.task),
         unique_ids(path, ids),
         columns,

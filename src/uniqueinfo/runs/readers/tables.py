@@ -114,8 +114,8 @@ def _plain(path: Path, frame: pd.DataFrame) -> pd.DataFrame:
                     "text, or a list of as many numbers as the others"
                 )
             length = len(cell) if isinstance(cell, list | np.ndarray) else length
-        if column.map(lambda cell: isinstance(cell, int) and abs(cell) >= 2**63).any():
-            frame[name] = column.astype(str)
+        if length is None and not column.map(lambda cell: isinstance(cell, str)).all():
+            frame[name] = column.where(column.isna(), column.astype(str))  # numbers among names, or too long to count
     return frame
 
 
