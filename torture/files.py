@@ -112,7 +112,10 @@ def _text(suffix: str) -> Maker:
     def make(folder: Path, rng: np.random.Generator) -> Path:
         frame, path = _columns(_cells(table(rng), rng), rng), folder / f"table{suffix}"
         if suffix == ".jsonl":
-            rows = [json.dumps(row) for row in frame.set_axis(map(str, frame.columns), axis=1).to_dict("records")]
+            rows = [
+                json.dumps(row)
+                for row in frame.set_axis([str(name) for name in frame.columns], axis=1).to_dict("records")
+            ]
             if rows and rng.random() < 0.2:
                 rows[0] = json.dumps({"size": {"deep": [1]}, "colour": [1, "a"], "label": rng.choice(["a", ""])})
             path.write_text("\n".join(rows))
@@ -133,7 +136,8 @@ def _arrays(folder: Path, rng: np.random.Generator) -> Path:
     X: Any = rng.normal(size=(SAMPLES, 3))
     y: Any = np.arange(SAMPLES) % 2
     X[:, 0] += y
-    path, more = folder / "arrays.npz", {}
+    path = folder / "arrays.npz"
+    more: dict[str, Any] = {}
     match int(rng.integers(14)):
         case 0:
             X[int(rng.integers(SAMPLES)), 1] = rng.choice([np.nan, np.inf, 1e308, -1e39])

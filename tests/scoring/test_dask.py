@@ -119,7 +119,8 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
 def test_a_worker_lost_while_it_is_sent_the_samples_loses_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = features()
     wanted = ui.score_features(X, y, training=ui.Converged(1e-2), engine="local")
-    scatter, killed = client.scatter, []
+    scatter = client.scatter
+    killed: list[int] = []
 
     def lossy(*given: Any, **named: Any) -> Any:
         if not killed:
@@ -159,12 +160,12 @@ def test_a_scheduler_with_certificates_is_reached_by_its_own_address(tmp_path: P
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
     subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    mine = {
+    files = {
         f"tls_{role}_{part}": str(path)
         for role in ("client", "scheduler", "worker")
         for part, path in (("cert", certificate), ("key", key))
     }
-    security = distributed.Security(tls_ca_file=str(certificate), require_encryption=True, **mine)
+    security = distributed.Security(tls_ca_file=str(certificate), require_encryption=True, **files)
     X, y = features()
     with distributed.LocalCluster(
         n_workers=1, processes=False, security=security, dashboard_address=None, protocol="tls://"
@@ -173,8 +174,8 @@ def test_a_scheduler_with_certificates_is_reached_by_its_own_address(tmp_path: P
         engine = DaskEngine(cluster.scheduler_address)
         with pytest.raises(InputError, match=r"needs certificates .*DASK_DISTRIBUTED__COMM__TLS__CA_FILE"):
             ui.score_features(X, y, training=ui.Converged(1e-2), engine=engine)
-        tls = {"ca-file": str(certificate), "client": {"cert": str(certificate), "key": str(key)}}
-        with dask.config.set({"distributed.comm.tls": tls}):
+        mine = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+        with dask.config.set({f"distributed.comm.tls.{name}": str(path) for name, path in mine.items()}):
             found = ui.score_features(X, y, training=ui.Converged(1e-2), engine=engine)
     assert np.isfinite(found.weight).all()
 
