@@ -36,7 +36,7 @@ def _one(home: Path, rng: np.random.Generator, name: str) -> Outcome:
         said = command("score", data, *options, "--out", out)
     flags = [flag for flag in options if flag.startswith("--")]
     words = [flag.removeprefix("--") for flag in flags] + [flag.removeprefix("--").replace("-", "_") for flag in flags]
-    named = [data.name, *flags, *words, "column", "class folder", *options]
+    named = [data.name, *flags, *words, "column", "class folder", "--training", *options]
     case = f"{name}: score {data.name} {' '.join(options)!r}"
     found = judged(case, said, [word for word in named if word], lambda: _wrong(out))
     if found.ending is Ending.refused and out.exists():

@@ -43,7 +43,7 @@ class Job:
         labels = found.labels
         assert labels is not None
         if self.val is None:
-            chosen, held = hold_out(labels, self.holdout, self.seed)
+            chosen, held = hold_out(labels, self.holdout, self.seed, self.train)
             how = "at random" if labels.dtype.kind == "f" else "a share of each class"
             note = f"no validation data named: {len(held)} of the {len(found)} samples ({how}) are held out for it"
             return found.take(chosen), found.take(held), (*self.notes, *found.notes, note)

@@ -35,7 +35,7 @@ def _read_npz(path: Path, reading: Reading) -> Data:
     import pandas as pd
 
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
         raise InputError(

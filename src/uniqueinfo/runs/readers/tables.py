@@ -25,7 +25,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     """A table with one sample in each row; `inputs` are the columns to train on, as they stand."""
     frame = _plain(path, _frame(path).rename(columns=str))
     if len(frame) == 0:
-        raise InputError(f"{path}: the table has no rows")
+        raise InputError(f"{path}: the table has no rows; give at least a few of each class")
     for option, name in _named_columns(reading, labelled):
         if name not in frame:
             raise InputError(f"{path}: {option}: there is no column {name!r}; {known_names(name, frame)}")
@@ -95,7 +95,7 @@ def _frame(path: Path) -> pd.DataFrame:
             return pd.DataFrame(_records(path))
         return pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
     except pd.errors.EmptyDataError as error:
-        raise InputError(f"{path}: the file is empty") from error
+        raise InputError(f"{path}: the file is empty; name another, or write it again") from error
     except (ValueError, OSError) as error:  # pandas' and Arrow's own errors are among these
         kind = path.suffix.removeprefix(".").upper()
         raise InputError(f"{path}: cannot be read as {kind} ({cause(error)}); mend or convert it") from error
