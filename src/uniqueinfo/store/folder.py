@@ -106,6 +106,8 @@ class OwnedFolder:
         if made_by != FORMAT:
             told = "uniqueinfo 0.1" if made_by is None else f"another version ({made_by})"
             raise InputError(f"{self.path}: was made by {told}, which this one does not read; name a new folder")
+        if not isinstance(found.get("identity"), dict):
+            raise InputError(f"{path}: is damaged; name another folder, or remove this one")
         if found.get("kind") != self.kind:
             raise InputError(f"{self.path}: holds {found.get('kind')}, not {self.kind}; name another folder")
         return dict(found)

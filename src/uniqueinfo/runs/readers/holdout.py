@@ -28,6 +28,7 @@ def hold_out(labels: NDArray[Any], share: float, seed: int, where: object = "the
     val = np.sort(np.concatenate(held))
     if len(val) == 0:
         raise InputError(
-            f"{where}: {len(labels)} samples are too few to hold {share:.0%} of each class out for validation; name --val, or raise --holdout"
+            f"{where}: {len(labels)} samples are too few to hold {share:.0%} of each class out for validation; name "
+            "--val, or raise --holdout"
         )
     return np.setdiff1d(np.arange(len(labels)), val), val
