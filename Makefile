@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WEIGHTS := $(VENV)/.weights
 
-.PHONY: demo test lint format types pytest experiments table1 clean
+.PHONY: demo test lint format types pytest torture experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
 .PHONY: bench-budget bench-stories
 
@@ -69,6 +69,12 @@ bench-budget: $(READY)
 # A language model fine-tuned on 2,000 passages, against training again; writes docs/language-models.md. Ten minutes.
 bench-stories: $(READY)
 	$(BIN)/python -m benchmarks.stories --out results/stories --page docs/language-models.md
+
+# 1,000 bad inputs, 500 crashes, 500 flipped bits, lost workers and 60-digit arithmetic for each of three seeds; writes
+# docs/reliability.md. Stopped, it goes on with the next attack. About an hour.
+torture: $(READY)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m torture --seeds 1 2 3 \
+		--out results/torture --page docs/reliability.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(WEIGHTS)

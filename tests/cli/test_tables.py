@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from tests.cli.calling import Caller
+from uniqueinfo.cli.printing import Screen
 from uniqueinfo.cli.tables import by_group, print_table
 
 LONG = "scans-of-the-northern-archive/box-0017/sheet-0042"
@@ -24,7 +24,7 @@ def frame() -> pd.DataFrame:
 
 def printed(frame: pd.DataFrame, *, wide: bool = False) -> list[str]:
     file = io.StringIO()
-    print_table(Console(file=file, width=80), "Most informative", frame, wide=wide)
+    print_table(Screen(file=file, width=80), "Most informative", frame, wide=wide)
     return file.getvalue().splitlines()
 
 

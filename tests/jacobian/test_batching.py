@@ -81,7 +81,7 @@ def test_one_sample_that_does_not_fit_is_said() -> None:
 
 def test_other_errors_of_the_engine_pass_through() -> None:
     engine: RowFunction = RowEngine(network(), torch.zeros(2, 5))
-    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+    with pytest.raises(InputError, match=r"the network fails on a batch of samples .*shapes cannot be multiplied"):
         Limited(engine, 4, ALLOWED)(Batch(torch.zeros(3, 2), None))
 
 

@@ -88,5 +88,5 @@ def test_the_width_is_known_before_any_row() -> None:
 
 @pytest.mark.parametrize("kind", [RandomCoordinates, Factorized, VerySparse])
 def test_an_empty_projection_is_refused(kind: type[RandomCoordinates]) -> None:
-    with pytest.raises(InputError, match="is 0: give at least 1"):
+    with pytest.raises(InputError, match="is 0: give a whole number of at least 1"):
         kind(0)

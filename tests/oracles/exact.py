@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 
 from uniqueinfo.types import Floats

@@ -28,7 +28,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
 
 
 def test_leaving_out_again_gives_the_same_scores(run: Run) -> None:
-    scores = ui.load(run.path)
+    scores = ui.load(run.path, trust=True)
     origin = scores.origin
     assert origin.probe is not None
     again = origin.run.leave_out().functional_information(origin.probe)
@@ -37,7 +37,7 @@ def test_leaving_out_again_gives_the_same_scores(run: Run) -> None:
 
 
 def test_points_have_the_kernel_as_their_inner_products(run: Run) -> None:
-    origin = ui.load(run.path).origin
+    origin = ui.load(run.path, trust=True).origin
     points = origin.points().flatten(0, 1)
     fitted = points @ origin.run.coordinates
     np.testing.assert_allclose(fitted.numpy().ravel(), (origin.run.outputs() - _initial(origin)).ravel(), atol=1e-12)
@@ -48,26 +48,26 @@ def test_a_question_finds_the_eigenvectors_of_the_run(run: Run, monkeypatch: pyt
         raise AssertionError("eigenvectors are computed again")
 
     monkeypatch.setattr("torch.linalg.eigh", never)
-    assert len(ui.attribute(ui.load(run.path), 2).change) == len(ui.load(run.path))
+    assert len(ui.attribute(ui.load(run.path, trust=True), 2).change) == len(ui.load(run.path, trust=True))
 
 
 def test_what_leaves_with_each_sample_is_found_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = ui.attribute(ui.load(run.path), 2)
+    first = ui.attribute(ui.load(run.path, trust=True), 2)
 
     def never(*given: object) -> None:
         raise AssertionError("removals are solved again")
 
     monkeypatch.setattr("uniqueinfo.removal.leaving.solve", never)
-    again = ui.attribute(ui.load(run.path), 2)
+    again = ui.attribute(ui.load(run.path, trust=True), 2)
     np.testing.assert_array_equal(again.change, first.change)
-    assert ui.attribute(ui.load(run.path), 3).change.any()
+    assert ui.attribute(ui.load(run.path, trust=True), 3).change.any()
 
 
 def test_eigenvectors_that_went_are_computed_and_kept(run: Run) -> None:
-    before = ui.attribute(ui.load(run.path), 2).change
+    before = ui.attribute(ui.load(run.path, trust=True), 2).change
     kept = run.folder.work / "spectrum.safetensors"
     kept.unlink()
-    again = ui.attribute(ui.load(run.path), 2).change
+    again = ui.attribute(ui.load(run.path, trust=True), 2).change
     np.testing.assert_allclose(again, before, atol=1e-10 * np.abs(before).max())  # sums of other parts round otherwise
     assert kept.exists()
 
@@ -75,7 +75,7 @@ def test_eigenvectors_that_went_are_computed_and_kept(run: Run) -> None:
 def test_eigenvectors_that_would_fill_the_disk_go(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uniqueinfo.scoring.work._SHARE", 0.0)
     (run.folder.work / "spectrum.safetensors").unlink()
-    assert ui.load(run.path).origin.run.samples
+    assert ui.load(run.path, trust=True).origin.run.samples
     assert not (run.folder.work / "spectrum.safetensors").exists()
 
 
@@ -99,7 +99,7 @@ def test_data_that_changed_is_refused(run: Run) -> None:
         arrays = dict(file)
     np.savez(path, **{**arrays, "X": arrays["X"] + 1})
     with pytest.raises(ui.InputError, match=r"its train and val files have changed .* score again"):
-        ui.load(run.path).origin  # noqa: B018
+        ui.load(run.path, trust=True).origin  # noqa: B018
 
 
 def test_scores_saved_by_hand_say_what_to_ask(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,12 @@ import uniqueinfo as ui
 from tests.scoring.problems import contents, features, images, largest_difference, network
 from uniqueinfo.errors import InputError
 from uniqueinfo.scoring import underway
-from uniqueinfo.scoring.cluster import DaskEngine
+from uniqueinfo.scoring.cluster import DaskEngine, local_client
 from uniqueinfo.spectrum.sums import Sums
 
 pytestmark = pytest.mark.slow
 dask: Any = pytest.importorskip("dask")
-pytest.importorskip("distributed")
+distributed: Any = pytest.importorskip("distributed")
 
 
 def test_features_score_the_same(client: Any, tmp_path: Path) -> None:
@@ -101,6 +103,70 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
     found = ui.score_features(X, y, X_val, y_val, training=ui.Converged(1e-2), engine=DaskEngine(client))
     assert killed
     assert largest_difference(found, wanted) < 1e-10
+
+
+def test_a_worker_lost_while_it_is_sent_the_samples_loses_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = features()
+    wanted = ui.score_features(X, y, training=ui.Converged(1e-2), engine="local")
+    scatter = client.scatter
+    killed: list[int] = []
+
+    def lossy(*given: Any, **named: Any) -> Any:
+        if not killed:
+            killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+        return scatter(*given, **named)
+
+    monkeypatch.setattr(client, "scatter", lossy)
+    found = ui.score_features(X, y, training=ui.Converged(1e-2), engine=DaskEngine(client))
+    assert killed
+    np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-10)
+
+
+def test_a_cluster_that_has_no_workers_left_is_told_soon() -> None:
+    X, y = features()
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as alone,
+        pytest.raises(InputError, match=r"has had no worker for 1 s; start some .* goes on where it was"),
+    ):
+        ui.score_features(X, y, training=ui.Converged(1e-2), engine=DaskEngine(alone, patience=1))
+
+
+def test_a_cluster_made_here_is_reached_from_here_alone() -> None:
+    psutil: Any = pytest.importorskip("psutil")
+    with local_client(1):
+        here = psutil.Process()
+        every = [here, *here.children(recursive=True)]
+        places = {place.laddr.ip for one in every for place in one.net_connections("inet") if place.status == "LISTEN"}
+    assert places == {"127.0.0.1"}
+
+
+def test_a_scheduler_with_certificates_is_reached_by_its_own_address(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("no openssl to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    files = {
+        f"tls_{role}_{part}": str(path)
+        for role in ("client", "scheduler", "worker")
+        for part, path in (("cert", certificate), ("key", key))
+    }
+    security = distributed.Security(tls_ca_file=str(certificate), require_encryption=True, **files)
+    X, y = features()
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, security=security, dashboard_address=None, protocol="tls://"
+    ) as cluster:
+        assert cluster.scheduler_address.startswith("tls://")
+        engine = DaskEngine(cluster.scheduler_address)
+        with pytest.raises(InputError, match=r"needs certificates .*DASK_DISTRIBUTED__COMM__TLS__CA_FILE"):
+            ui.score_features(X, y, training=ui.Converged(1e-2), engine=engine)
+        mine = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+        with dask.config.set({f"distributed.comm.tls.{name}": str(path) for name, path in mine.items()}):
+            found = ui.score_features(X, y, training=ui.Converged(1e-2), engine=engine)
+    assert np.isfinite(found.weight).all()
 
 
 def test_a_scheduler_that_is_not_there_is_named() -> None:

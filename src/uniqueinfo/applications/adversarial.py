@@ -14,9 +14,11 @@ from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.removal.additions import add_each, longest
+from uniqueinfo.samples.border import NUMBER, takes
 from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
 
@@ -76,7 +78,7 @@ class Adversarial(Answer):
         """Information of the inputs and of the clean samples."""
         axes = axes_or_new(ax)
         logs = [np.log10(np.maximum(part, np.finfo(float).tiny)) for part in (self.reference, self.information)]
-        bins = np.histogram_bin_edges(np.concatenate(logs), bins=50)
+        bins = bin_edges(np.concatenate(logs), 50)
         for part, name in zip(logs, ("clean samples", "inputs"), strict=True):
             axes.hist(part, bins=list(bins), density=True, alpha=0.6, label=name)
         axes.set(xlabel="information, log₁₀", ylabel="density")
@@ -84,6 +86,7 @@ class Adversarial(Answer):
         return axes
 
 
+@takes(scores=SCORES, level=NUMBER)
 @sharing()
 def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversarial:
     """Rank inputs by the unique information each would add to the clean data that `scores` are of.

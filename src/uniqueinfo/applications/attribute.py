@@ -13,8 +13,9 @@ from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.samples.border import WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, one_per_class
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
@@ -125,6 +126,7 @@ class Attribution(Answer):
         return f"{self.table['label'][at]}, {change}" if "label" in self.table else change
 
 
+@takes(scores=SCORES, sample=WHOLE, top=WHOLE)
 @sharing()
 def attribute(
     scores: Scores,

@@ -13,8 +13,9 @@ from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.grouping import By, groups_of
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
@@ -115,6 +116,7 @@ class Compared(Answer):
         )
 
 
+@takes(scores=SCORES, resamples=WHOLE, seed=SEED)
 @sharing()
 def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000, seed: int = 0) -> Compared:
     """Groups of samples compared: sources, annotators, cohorts, classes.

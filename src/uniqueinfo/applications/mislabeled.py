@@ -13,9 +13,11 @@ from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import NUMBER, takes
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
+from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.threads import sharing
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ QUESTION = Question(
     "mislabeled",
     help="Find labels that look wrong.",
     example="runs/mnist --export cleaned.csv",
+    network=False,
     options=(
         Option(
             "criterion",
@@ -152,7 +155,7 @@ class Mislabeled(Answer):
         """Leave-one-out margins of all samples, the suspects' set apart."""
         axes = axes_or_new(ax)
         margin = self.table["margin"].to_numpy()
-        bins = np.histogram_bin_edges(margin, bins=50)
+        bins = bin_edges(margin, 50)
         kept, suspected = margin[self.count :], margin[: self.count]
         axes.hist([kept, suspected], bins=list(bins), stacked=True, label=["trusted", f"{self.count} suspected"])
         axes.set(xlabel="leave-one-out margin of the given label", ylabel="samples", yscale="symlog")
@@ -160,6 +163,7 @@ class Mislabeled(Answer):
         return axes
 
 
+@takes(scores=SCORES, noise_rate=NUMBER)
 @sharing()
 def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: float | None = None) -> Mislabeled:
     """Samples whose label the rest of the data contradicts.

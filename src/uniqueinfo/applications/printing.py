@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from uniqueinfo.terminal import printable
+
 IDS = ("id", "other", "input")
 """Columns of ids: never cut, and never left out."""
 _LONGEST = 40
@@ -71,5 +73,5 @@ def as_text(frame: pd.DataFrame, room: int) -> str:
 def _cell(value: Any, *, whole: bool) -> str:
     if isinstance(value, float) and not whole:
         return f"{value:.3g}"
-    text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    text = printable(str(int(value) if isinstance(value, float) and value.is_integer() else value), lines=False)
     return text if whole or len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

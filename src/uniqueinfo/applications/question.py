@@ -75,6 +75,8 @@ class Question:
     """What to say of a file of new data, if the question looks at some: the function's argument `inputs`."""
     unlabelled: bool = False
     """Whether labels that the new data may have are left aside."""
+    network: bool = True
+    """Whether it goes back to the network, which may have to be built again by the user's own code."""
     retrains: bool = False
     """Whether the function takes the network and its data, which the folder of a run leads to, in place of scores."""
 

@@ -14,8 +14,9 @@ from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
+from uniqueinfo.samples.border import NUMBER, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, in_words
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
 
@@ -132,6 +133,7 @@ class Redundancy(Answer):
         return tuple(shown)
 
 
+@takes(scores=SCORES, near=NUMBER, most=WHOLE)
 @sharing()
 def redundancy(scores: Scores, *, near: float = NEAR, most: int = 1000) -> Redundancy:
     """Duplicates, found where the network sees them: in its kernel space.

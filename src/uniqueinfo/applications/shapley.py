@@ -30,7 +30,8 @@ from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.points import Points
 from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.progress import progress
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.samples.border import NUMBER, SEED, WHOLE, takes
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.threads import sharing
 from uniqueinfo.training import GradientFlow, Training
 from uniqueinfo.types import Floats, Indices
@@ -119,6 +120,7 @@ class Shapley(Answer):
         return axes
 
 
+@takes(scores=SCORES, subsets=WHOLE, tolerance=NUMBER, seed=SEED)
 @sharing()
 def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed: int = 0) -> Shapley:
     """Average over at most this many random subsets for each sample; stop once half the samples are sure enough.

@@ -15,8 +15,9 @@ from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Points
+from uniqueinfo.samples.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
@@ -146,6 +147,7 @@ class Subclasses(Answer):
         return pd.DataFrame(rows).sort_values("enrichment", ascending=False, kind="stable", ignore_index=True)
 
 
+@takes(scores=SCORES, share=NUMBER, clusters=WHOLE, seed=SEED)
 @sharing()
 def subclasses(
     scores: Scores, label: object = None, *, share: float = 0.1, clusters: int | None = None, seed: int = 0

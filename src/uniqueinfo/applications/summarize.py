@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,9 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
 from uniqueinfo.linearization.subsets import Subset
 from uniqueinfo.progress import progress
+from uniqueinfo.samples.border import NUMBER, SEED, takes
 from uniqueinfo.scores.predictions import Predictions, class_numbers
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
@@ -126,6 +128,7 @@ class Curves:
         return _plot(self.table, ax)
 
 
+@takes(scores=SCORES, keep=NUMBER, seed=SEED)
 @sharing()
 def summarize(
     scores: Scores,
@@ -231,7 +234,7 @@ class _Task:
     def counts(self, shares: Sequence[float]) -> list[int]:
         """How many samples these shares are, falling."""
         samples = len(self.selection.information)
-        found = sorted({round(share * samples) for share in shares}, reverse=True)
+        found = sorted({round(share * samples) for share in shares if math.isfinite(share)}, reverse=True)
         if not found or found[-1] < 1 or found[0] >= samples:
             raise InputError(f"of {samples} samples at least one must stay and one leave; got the shares {shares}")
         return found

@@ -17,7 +17,7 @@ from uniqueinfo.baselines.descent import Followed, looks, until
 from uniqueinfo.baselines.meter import OutOfTimeError
 from uniqueinfo.baselines.planning import Plan, plan
 from uniqueinfo.baselines.retraining import Retrained, Retraining, opened
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, check_seed
 from uniqueinfo.progress import as_seconds, in_words
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training import Training
@@ -96,6 +96,8 @@ class Again:
 
     def run(self, functional: Floats, samples: Positions, seed: int) -> TrainedAgain:
         """Train with all samples and without some, which are chosen by their functional information."""
+        if isinstance(samples, str | float):
+            raise InputError(f"samples: expected how many, or a list of positions, got {samples!r}")
         given = samples if isinstance(samples, int | np.integer) else [int(i) for i in samples]
         wanted = chosen(given, functional, seed)
         least = None if isinstance(given, list) else FEWEST
@@ -176,6 +178,7 @@ class Again:
 def chosen(samples: int | list[int], functional: Floats, seed: int) -> NDArray[np.intp]:
     """One sample out of each of as many equal parts of the ordered scores, least first; or those asked for."""
     count = len(functional)
+    check_seed("seed", seed)
     if isinstance(samples, list):
         given = np.array(samples, dtype=np.intp)
         if len(given) < 3 or len(np.unique(given)) < len(given) or given.min() < 0 or given.max() >= count:

@@ -5,36 +5,41 @@ import sys
 
 
 def main() -> None:
-    """Run a command. Exit codes: 0 fine, 2 the user's mistake, 1 ours, 130 stopped by Ctrl-C."""
+    """Run a command. Exit codes: 0 fine, 2 the user or the machine has to mend something, 1 our fault, 130 Ctrl-C."""
     from uniqueinfo.cli.app import app
-    from uniqueinfo.errors import InputError, UniqueInfoError
+    from uniqueinfo.cli.failing import explained, ours
 
     _print_notes_once()
     debug = "--debug" in sys.argv  # wherever it stands
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
-        app()
+        code = app(standalone_mode=False)
     except Exception as error:
         if debug:
             raise
-        told = str(error) if isinstance(error, UniqueInfoError) else f"{type(error).__name__}: {error}"
-        print(f"error: {told}", file=sys.stderr)
-        if isinstance(error, InputError):
-            sys.exit(2)
-        print("This is our fault, not yours; --debug shows where it happened.", file=sys.stderr)
-        sys.exit(1)
+        from uniqueinfo.cli.printing import say
+
+        told, code = explained(error) or ours(error)
+        say(told)
+    sys.exit(code or 0)
 
 
 def _print_notes_once() -> None:
     """The library's remarks go to stderr; the same one is made for every pass over the data."""
+    from uniqueinfo.terminal import printable
+
     made: set[str] = set()
 
     def first(record: logging.LogRecord) -> bool:
         told = record.getMessage()
         return not (told in made or made.add(told))  # type: ignore[func-returns-value]
 
+    class Harmless(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return printable(super().format(record))
+
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("Note: %(message)s"))
+    handler.setFormatter(Harmless("Note: %(message)s"))
     handler.addFilter(first)
     logging.getLogger("uniqueinfo").handlers = [handler]
 

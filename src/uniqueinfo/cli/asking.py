@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.console import Console
 from rich.markup import escape
 
+from uniqueinfo.cli.printing import Screen, print_json
 from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import print_table
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again, write_page
-from uniqueinfo.runs.reopening import scores_of, validation_plan
+from uniqueinfo.runs.reopening import NOBODY, CodeTrust, scores_of, validation_plan
 from uniqueinfo.threads import sharing
 
 if TYPE_CHECKING:
@@ -26,18 +25,20 @@ _ROWS = 20  # of the table on the terminal
 Found = TypeVar("Found", bound="Answer")
 
 
-def ask(folder: Path, question: Callable[[Scores], Found], *, wide: bool, as_json: bool) -> Found:
+def ask(
+    folder: Path, question: Callable[[Scores], Found], *, trust: CodeTrust = NOBODY, wide: bool, as_json: bool
+) -> Found:
     """The answer, printed, and kept in the run folder so that its page shows it."""
     run = Run.find(folder)
     with stopping("Stopped; nothing was changed in the run folder."), sharing():
-        scores = scores_of(run)
+        scores = scores_of(run, trust)
         answer = question(scores)
         run.keep(answer)
         page = write_page(run, scores, read_again(run)[0]).path
     if as_json:
-        print(json.dumps({"run": str(folder), "report": str(page), **answer.as_json()}, indent=2, ensure_ascii=False))
+        print_json({"run": str(folder), "report": str(page), **answer.as_json()})
         return answer
-    console, table = Console(highlight=False, soft_wrap=True), answer.frame()
+    console, table = Screen(), answer.frame()
     console.print(escape(answer.sentence))
     if len(table):
         beginning = f", the first {_ROWS} of {len(table):,} rows" if len(table) > _ROWS else ""
@@ -46,12 +47,12 @@ def ask(folder: Path, question: Callable[[Scores], Found], *, wide: bool, as_jso
     return answer
 
 
-def say_how_long(folder: Path, asked: Mapping[str, Any], *, as_json: bool) -> None:
+def say_how_long(folder: Path, asked: Mapping[str, Any], *, trust: CodeTrust, as_json: bool) -> None:
     """What training again would take; nothing is trained, and nothing is kept."""
     run = Run.find(folder)
-    found = validation_plan(run, run.scores(), **asked)
+    found = validation_plan(run, run.scores(), trust, **asked)
     if as_json:
         plan = {"trainings": found.trainings, "steps": found.steps, "seconds": found.seconds, "reduced": found.reduced}
-        print(json.dumps({"run": str(folder), "plan": plan, "sentence": found.sentence}, indent=2, ensure_ascii=False))
+        print_json({"run": str(folder), "plan": plan, "sentence": found.sentence})
         return
-    Console(highlight=False, soft_wrap=True).print(escape(found.sentence))
+    Screen().print(escape(found.sentence))

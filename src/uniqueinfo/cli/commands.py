@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.markup import escape
 
 from uniqueinfo.applications.copies import told_copies
 from uniqueinfo.applications.health import health
+from uniqueinfo.cli.printing import Screen, print_json
 from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import by_group, leading, print_table
 from uniqueinfo.errors import InputError, known_names
@@ -18,7 +18,7 @@ from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.page import read_again, write_page
 from uniqueinfo.runs.prepared import prepare
-from uniqueinfo.runs.reopening import scores_of, validated
+from uniqueinfo.runs.reopening import RUN, scores_of, validated
 from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.store.files import held
@@ -35,7 +35,7 @@ _FIRST = 5  # of the most informative samples, printed after scoring
 
 def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool, wide: bool, as_json: bool) -> None:
     """Score into a run folder, unless that has been done; Ctrl-C leaves what is done there."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Screen()
     stopped = f"Stopped. The same command goes on from here; what is done lies in {out}"
     with stopping(stopped), sharing(job.threads):
         prepared = prepare(job)
@@ -44,14 +44,15 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
 
             _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
             return
+        prepared.check(validate)
         if overwrite:
             RunFolder.clear(out)
         run = Run.open(out, prepared.record())
-        with held(out):
+        with held(out), run.folder.attempted():
             before = run.finished
-            scores = scores_of(run) if before else prepared.score(run)
+            scores = scores_of(run, RUN) if before else prepared.score(run)  # its code is named by this very command
             if validate:
-                run.keep(validated(run, scores, samples=validate, seed=job.seed))
+                run.keep(validated(run, scores, samples=validate, seed=job.seed, trust=RUN))
             done = before and run.report.is_file() and not validate
             page = None if done else write_page(run, scores, (prepared.train, prepared.val))
     if as_json:
@@ -64,7 +65,7 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
             "held_out": 0 if scores.held_out is None else len(scores.held_out),
         }
         told = {key: record[key] for key in ("notes", "timings", "copies") if key in record}
-        _print_json({**found, **told, "settings": record["settings"]})
+        print_json({**found, **told, "settings": record["settings"]})
         return
     if before:
         console.print(f"This run is finished already; nothing was computed again. Its scores are in {escape(str(out))}")
@@ -83,9 +84,9 @@ def show(folder: Path, *, top: int, by: str, wide: bool, as_json: bool) -> None:
     most, least, groups = leading(frame, top), leading(frame, top, least=True), by_group(frame, by)
     if as_json:
         named = {"most_informative": most, "least_informative": least, "groups": groups.reset_index()}
-        _print_json({name: json.loads(table.to_json(orient="records")) for name, table in named.items()})
+        print_json({name: json.loads(table.to_json(orient="records")) for name, table in named.items()})
         return
-    console = Console(highlight=False)
+    console = Screen(soft_wrap=False)
     print_table(console, f"Most informative of {len(frame):,} samples", most, wide=wide)
     print_table(console, "Least informative", least, wide=wide)
     if len(groups) > max(20, len(frame) / 2):
@@ -103,9 +104,9 @@ def report(folder: Path, *, as_json: bool) -> None:
     samples, why_not = read_again(run)
     page = write_page(run, scores, samples)
     if as_json:
-        _print_json({"run": str(folder), "report": str(page.path), "summary": page.summary.as_json()})
+        print_json({"run": str(folder), "report": str(page.path), "summary": page.summary.as_json()})
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Screen()
     if why_not:
         console.print(f"The samples themselves are not shown: {escape(why_not)}")
     console.print(f"Page: {escape(str(page.path))}")
@@ -118,7 +119,7 @@ def _suspects(scores: Scores) -> Mislabeled | None:
     return mislabeled(scores) if scores.settings.get("classes") else None
 
 
-def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | None, *, wide: bool) -> None:
+def _print_findings(console: Screen, scores: Scores, suspects: Mislabeled | None, *, wide: bool) -> None:
     record = scores.settings["run"]
     for note in record["notes"]:
         console.print(f"Note: {escape(note)}")
@@ -133,15 +134,11 @@ def _print_findings(console: Console, scores: Scores, suspects: Mislabeled | Non
         console.print(escape(suspects.sentence))
 
 
-def _print_plan(console: Console, found: Plan, notes: tuple[str, ...], *, as_json: bool) -> None:
+def _print_plan(console: Screen, found: Plan, notes: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
-        _print_json({"plan": found.as_json(), "notes": list(notes)})
+        print_json({"plan": found.as_json(), "notes": list(notes)})
         return
     for note in notes:
         console.print(f"Note: {escape(note)}")
     for name, value in found.lines().items():
         console.print(f"{name:<30} {value}")
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -5,7 +5,6 @@ Run with ``uniqueinfo demo`` (or ``make demo``).
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from rich.markup import escape
 
+from uniqueinfo.cli.printing import Screen, print_json
 from uniqueinfo.cli.tables import leading, print_table
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.folder import Run
@@ -26,6 +25,7 @@ from uniqueinfo.runs.prepared import prepare
 from uniqueinfo.runs.reopening import scores_of, validated
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.files import replacing
+from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.threads import sharing
 
 _SHARE_WRONG = 0.05  # of the labels, made wrong on purpose
@@ -52,17 +52,18 @@ EXAMPLES = (
 
 def run(out: Path, *, as_json: bool = False) -> None:
     """Score both examples into folders, and say what was found and where the pages are."""
-    console = Console(highlight=False, soft_wrap=True, quiet=as_json)
+    console = Screen(quiet=as_json)
     console.print("scikit-learn's 8 × 8 digits; one training label in twenty is made wrong on purpose.\n")
+    OwnedFolder.open(out, "demo", {})
     with sharing():
         found = [_score(example, out, console) for example in EXAMPLES]
     if as_json:
-        print(json.dumps(found, indent=2))
+        print_json(found)
     else:
         console.print("Open a page:\n" + "\n".join(f"  {escape(str(one['report']))}" for one in found))
 
 
-def _score(example: Example, out: Path, console: Console) -> dict[str, Any]:
+def _score(example: Example, out: Path, console: Screen) -> dict[str, Any]:
     train, val = _files(example, out / "data")
     job = Job(train, ModelChoice(example.model), val, projection=example.projection)
     prepared = prepare(job)

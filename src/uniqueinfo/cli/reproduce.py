@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from uniqueinfo.cli.printing import Screen, print_json
 from uniqueinfo.errors import InputError, UniqueInfoError
 from uniqueinfo.experiments.gallery import write_gallery
 from uniqueinfo.experiments.registry import EXPERIMENTS
@@ -38,7 +37,7 @@ def reproduce(
 ) -> None:
     """Run one experiment, or `all` but those to skip: those that cannot run are told at the end."""
     _check(name, skip)
-    console = Console(highlight=False, soft_wrap=True)
+    console = Screen()
     names = [each for each in EXPERIMENTS if each not in skip] if name == "all" else [name]
     found, failed = {}, {}
     for outcome in _outcomes(names, request, out, jobs=jobs):
@@ -53,9 +52,9 @@ def reproduce(
             console.print(f"written to {escape(str(out / outcome.name))}\n")
     if as_json:
         claims = {each: records(pd.DataFrame(found[each])) for each in names if each in found}
-        print(json.dumps({"out": str(out), "claims": claims, "failed": failed}, indent=2, ensure_ascii=False))
+        print_json({"out": str(out), "claims": claims, "failed": failed})
     for each, why in failed.items():
-        Console(stderr=True, highlight=False, soft_wrap=True).print(f"{each} did not run: {escape(why)}")
+        Screen(stderr=True).print(f"{each} did not run: {escape(why)}")
     if failed:
         raise typer.Exit(1)
 
@@ -106,9 +105,9 @@ def _alone(threads: int) -> None:
 def list_experiments(*, as_json: bool) -> None:
     """Print the names there are."""
     if as_json:
-        print(json.dumps({name: known.what for name, known in EXPERIMENTS.items()}, indent=2, ensure_ascii=False))
+        print_json({name: known.what for name, known in EXPERIMENTS.items()})
         return
-    console = Console(highlight=False, soft_wrap=True)
+    console = Screen()
     for name, known in EXPERIMENTS.items():
         console.print(f"{name:<15} {escape(known.what)}")
 
@@ -116,7 +115,7 @@ def list_experiments(*, as_json: bool) -> None:
 def gallery(results: Path, page: Path) -> None:
     """Write the page of a results folder."""
     write_gallery(results, page)
-    Console(highlight=False, soft_wrap=True).print(f"Page: {escape(str(page))}")
+    Screen().print(f"Page: {escape(str(page))}")
 
 
 def _table(outcome: _Outcome, request: Request) -> Table:

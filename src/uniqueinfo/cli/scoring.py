@@ -221,7 +221,7 @@ class RunningOptions:
         int | None,
         typer.Option(help="Directions kept exactly where all would take too long; scores come with errors.", min=1),
     ] = None
-    seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.")] = 0
+    seed: Annotated[int, typer.Option(help="Of fresh weights and of the hold-out.", min=0, max=2**63 - 1)] = 0
     device: Annotated[str | None, typer.Option(help="cpu, cuda, …")] = None
     memory: Annotated[str | None, typer.Option(help="Budget, such as 4GB; else half of what is free.")] = None
     threads: Annotated[

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
-_STOPPED = 130  # the exit code that shells expect after Ctrl-C
+from uniqueinfo.cli.failing import STOPPED
+from uniqueinfo.cli.printing import say
 
 
 @contextmanager
@@ -17,5 +17,5 @@ def stopping(told: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print(told, file=sys.stderr)
-        raise typer.Exit(_STOPPED) from None
+        say(told)
+        raise typer.Exit(STOPPED) from None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from rich.console import Console, JustifyMethod, OverflowMethod
+from rich.console import JustifyMethod, OverflowMethod
 from rich.markup import escape
 from rich.table import Table
 
 from uniqueinfo.applications.printing import IDS, cells, fitting, left_out, widths
+from uniqueinfo.cli.printing import Screen
 
 _BETWEEN = 3
 """Characters around a cell: a blank on either side, and a line."""
@@ -40,7 +41,7 @@ def by_group(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     return table.sort_values("information", ascending=False)
 
 
-def print_table(console: Console, title: str, frame: pd.DataFrame, *, wide: bool = False) -> None:
+def print_table(console: Screen, title: str, frame: pd.DataFrame, *, wide: bool = False) -> None:
     """One row for each sample: as many columns as the terminal is wide, or all of them; which are left out is said."""
     found = cells(frame)
     width = widths(found)
@@ -57,7 +58,7 @@ def print_table(console: Console, title: str, frame: pd.DataFrame, *, wide: bool
         table.add_row(*map(escape, row))
     if wide:
         room = max(console.width, sum(width.values()) + _BETWEEN * len(width) + 1)
-        console = Console(file=console.file, highlight=False, width=room, quiet=console.quiet)
+        console = Screen(file=console.file, soft_wrap=False, width=room, quiet=console.quiet)
     console.print(table)
     left = left_out(frame, shown)
     if left:

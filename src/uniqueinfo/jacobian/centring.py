@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.forward import outputs_of
 
 
@@ -23,6 +24,8 @@ def centred(model: nn.Module) -> nn.Module:
             [0.],
             [0.]], grad_fn=<SubBackward0>)
     """
+    if not isinstance(model, nn.Module):
+        raise InputError(f"model: expected an nn.Module, got {type(model).__name__}")
     return _Centred(model)
 
 

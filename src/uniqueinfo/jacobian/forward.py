@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, UniqueInfoError, cause
 from uniqueinfo.samples.datasets import Inputs, leaves, map_leaves
 
 
@@ -16,6 +18,22 @@ def call(model: nn.Module, inputs: Inputs) -> Any:
     if isinstance(inputs, dict):
         return model(**inputs)
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """Whatever the user's network raises meanwhile is told as such; running out of memory is not its fault."""
+    try:
+        yield
+    except (UniqueInfoError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        if "memory" in str(error):  # of the CPU, which torch tells in several ways
+            raise
+        raise InputError(
+            f"the network fails on {what} ({type(error).__name__}: {cause(error)}); check that it takes inputs of "
+            "their shape and type"
+        ) from error
 
 
 def outputs_of(result: Any) -> Tensor:

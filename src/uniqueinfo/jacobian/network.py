@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.forward import batch_size, call, outputs_of, repeat_to
+from uniqueinfo.jacobian.forward import batch_size, blamed, call, outputs_of, repeat_to
 from uniqueinfo.jacobian.generic import one_by_one, vectorized, vectorizes
 from uniqueinfo.jacobian.gradients import Gradient
 from uniqueinfo.jacobian.modules import ModuleCall, ModuleSite
@@ -97,7 +97,7 @@ class Network:
                 handles += rule_site.record(rule_calls)
             for module_site in modules:
                 handles += module_site.record(module_calls)
-            with torch.enable_grad():
+            with torch.enable_grad(), blamed("a batch of samples"):
                 outputs = outputs_of(call(self.model, inputs))
         finally:
             for handle in handles:

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, check_seed
+from uniqueinfo.samples.border import WHOLE
 from uniqueinfo.samples.targets import as_targets
 from uniqueinfo.types import Floats, Labels
 
@@ -48,6 +49,10 @@ class OutputSketch(Outputs):
 
     size: int
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        WHOLE.check("size", self.size)
+        check_seed("seed", self.seed)
 
     def matrix(self, outputs: int) -> Tensor:
         """S for a network of so many outputs: (outputs, size), float64."""

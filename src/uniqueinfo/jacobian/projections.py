@@ -10,13 +10,14 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Integral
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, check_seed
 from uniqueinfo.jacobian.gradients import CountSketch, Gradient
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -32,6 +33,7 @@ class Columns:
     form: _Form
 
 
+@runtime_checkable
 class Projection(Protocol):
     """What all projections do: lay out the columns for parameters of these shapes."""
 
@@ -52,7 +54,7 @@ class RandomCoordinates:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_size("per_layer", self.per_layer)
+        _check("per_layer", self.per_layer, self.seed)
 
     def layout(self, shapes: Shapes, device: torch.device) -> dict[str, Columns]:
         """See `Projection`."""
@@ -81,7 +83,7 @@ class Factorized:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_size("per_layer", self.per_layer)
+        _check("per_layer", self.per_layer, self.seed)
 
     def layout(self, shapes: Shapes, device: torch.device) -> dict[str, Columns]:
         """See `Projection`."""
@@ -107,7 +109,7 @@ class VerySparse:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_size("size", self.size)
+        _check("size", self.size, self.seed)
 
     def layout(self, shapes: Shapes, device: torch.device) -> dict[str, Columns]:
         """See `Projection`."""
@@ -160,6 +162,7 @@ def _count_sketch(generator: np.random.Generator, size: int, width: int, device:
     return CountSketch(bucket, sign, width)
 
 
-def _check_size(name: str, size: int) -> None:
-    if size < 1:
-        raise InputError(f"{name} is {size}: give at least 1")
+def _check(name: str, size: int, seed: int) -> None:
+    if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+        raise InputError(f"{name} is {size!r}: give a whole number of at least 1")
+    check_seed("seed", seed)

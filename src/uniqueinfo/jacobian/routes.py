@@ -11,7 +11,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.utils.hooks import RemovableHandle
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.forward import repeat_to
+from uniqueinfo.jacobian.forward import blamed, repeat_to
 from uniqueinfo.jacobian.generic import one_by_one
 from uniqueinfo.jacobian.gradients import Gradient
 from uniqueinfo.jacobian.modules import ModuleSite
@@ -68,7 +68,8 @@ class Routes:
 def find_routes(model: nn.Module, example: Inputs) -> Routes:
     """Choose by inspection and by what two trials, on two and on three samples, show."""
     _refuse_coupled(model)
-    trials = run_trial(model, repeat_to(example, 2)), run_trial(model, repeat_to(example, 3))
+    with blamed("two or three copies of a sample"):
+        trials = run_trial(model, repeat_to(example, 2)), run_trial(model, repeat_to(example, 3))
     axes = {layer: axis for layer in trials[0].calls if (axis := _rule_axis(layer, trials)) is not None}
     rules: dict[nn.Module, dict[str, str]] = {}
     modules: dict[nn.Module, dict[str, str]] = {}

@@ -27,7 +27,7 @@ from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.rows import Rows, RowSource, WithConstant
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums
-from uniqueinfo.training import Training
+from uniqueinfo.training import Training, as_training
 from uniqueinfo.types import Floats
 
 Device = torch.device | str | None
@@ -213,7 +213,7 @@ class Linearization:
 
     def train(self, training: Training) -> Trained:
         """Train by this algorithm; refuses a learning rate at which descent diverges."""
-        training = trainable(self.system, training, self.samples)
+        training = trainable(self.system, as_training(training), self.samples)
         training.criterion.check(self.targets.flatten(1))
         return Trained.of(self, training)
 

@@ -25,11 +25,12 @@ from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
+from uniqueinfo.samples.devices import as_device
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.spectrum.choice import Choice, Form, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.probe import Inner, Probe
-from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.store.folder import WORK, OwnedFolder
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Labels
 
@@ -141,7 +142,7 @@ def linearize(
     """
     check_network(model)
     counted_as = as_outputs(outputs, model)
-    network = both_ends(model, trained, counted_as)
+    network, device = both_ends(model, trained, counted_as), as_device(device)
     passes = NetworkPasses(network, None, counted_as, as_bytes(memory), device, progress)
     samples = passes.samples(train)
     others = None if val is None else passes.samples(val, like=samples)
@@ -149,7 +150,7 @@ def linearize(
     passes.check_steady(samples)
     size = size_of(passes.look(samples), samples, others)
     chosen = choose_projection(projection, size, memory=memory, form=form, sketch=sketch)
-    place = None if folder is None else Path(folder)
+    place = None if folder is None else OwnedFolder.open(Path(folder), WORK, {}).path
     if chosen.by_kernels:
         found = passes.kernels(samples, others, kernel_folder(place))
         return linearize_kernels(KernelSource(passes, samples, "train", found), others, chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.passes import Look
 from uniqueinfo.jacobian.projections import Factorized, Projection
 from uniqueinfo.memory import as_bytes, as_text
@@ -51,6 +52,8 @@ def choose_projection(
     'exact: kernels of 100 rows and 10,000 parameters are cheap'
     """
     kernels = form != "primal" and sketch is None and size.rows <= size.parameters
+    if asked != "auto" and (isinstance(asked, type) or not isinstance(asked, Projection | None)):
+        raise InputError(f'projection: expected one such as ui.RandomCoordinates(2000), None or "auto", got {asked!r}')
     if asked != "auto":
         return Projected(asked, "asked for", by_kernels=asked is None and kernels)
     if sketch is not None:

@@ -19,10 +19,14 @@ from uniqueinfo.removal.changes import Changes
 from uniqueinfo.removal.groups import Groups
 from uniqueinfo.removal.leaving import Removals
 from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.samples.border import Kind
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.types import Floats, Indices
 
 _TOLD = 0.01  # the share of smoothed information made by the floor from which on it is said
+
+
+_PROBE = Kind("validation samples to look at, as linearization.validation or .probe(…)", (Probe,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,7 @@ class Removal:
 
     def functional_information(self, probe: Probe) -> Floats:
         """(1/2m) Σ_j ‖f_w(x_j) − f_w₋(x_j)‖² over the validation samples, of each removal."""
+        _PROBE.check("probe", probe)
         found = self.measures(probe).functional
         assert found is not None
         return found

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Distribution:
         """`classes` are numbers into `names`."""
         largest = float(information.max()) or 1.0
         logs = np.log10(np.maximum(information, largest * _SMALLEST))
-        edges = np.histogram_bin_edges(logs, bins=_BINS)
+        edges = bin_edges(logs, _BINS)
         counts = {name: np.histogram(logs[classes == at], edges)[0] for at, name in enumerate(names)}
         return cls(10**edges, counts)
 

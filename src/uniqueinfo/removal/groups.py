@@ -50,6 +50,8 @@ class Groups:
         >>> [bucket.members.tolist() for bucket in Groups.of([[0, 1], [2], [1, 2]], samples=3)]
         [[[2]], [[0, 1], [1, 2]]]
         """
+        if not isinstance(groups, Iterable) or isinstance(groups, str):
+            raise InputError(f"groups: expected a list of lists of sample indices, got {type(groups).__name__}")
         lists = [_checked(number, group, samples) for number, group in enumerate(groups)]
         if not lists:
             raise InputError("groups: the list is empty; name at least one group of sample indices")

@@ -152,11 +152,12 @@ def trainable(system: Eigensystem, training: Training, samples: int) -> Training
 
 
 def _carried(system: Eigensystem, training: GradientDescent, samples: int) -> bool:
-    """Whether descent with momentum can be written over poles."""
+    """Whether descent with momentum can be written over poles, with all samples and once one has left."""
     if not training.in_closed_form:
         return False
     try:
-        fit(training.filter(samples), system.largest)
+        for count in {samples, max(1, samples - 1)}:
+            fit(training.filter(count), system.largest)
     except FitError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ import pandas as pd
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again
 from uniqueinfo.runs.readers import Data
+from uniqueinfo.store.files import replacing
+
+_BEGINS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""The last ones are wide forms of the first, which some spreadsheets take for them."""
 
 
 def with_file(run: Run, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -46,6 +51,47 @@ def joined(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
         if not any(_same(own[name], column) for column in told):
             added[f"{name} (given)" if name in frame else name] = own[name]
     return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> int:
+    """Write a table for people, who open it in a spreadsheet: no cell of theirs or of others is run as a formula.
+
+    Such texts get a ' before them, which spreadsheets do not show; says how many these were.
+    """
+    harmless, quoted = without_formulas(frame)
+    with replacing(path) as beside:
+        harmless.to_csv(beside, index=False)
+    return quoted
+
+
+def without_formulas(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The table with a ' before texts that a spreadsheet would take for a formula, and how many there are.
+
+    >>> table, quoted = without_formulas(pd.DataFrame({"name": ["=1+1", "-5", "a"], "size": [-1.0, 2.0, 3.0]}))
+    >>> table["name"].tolist(), quoted
+    (["'=1+1", '-5', 'a'], 1)
+    """
+    found, quoted = frame.copy(), 0
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+            continue
+        risky = column.map(_is_formula).astype(bool)
+        quoted += int(risky.sum())
+        if risky.any():
+            found.isetitem(place, np.where(risky, "'" + column.astype(str), column.astype(object)))
+    found.columns = pd.Index([f"'{name}" if _is_formula(name) else name for name in frame.columns])
+    return found, quoted
+
+
+def _is_formula(cell: object) -> bool:
+    if not isinstance(cell, str) or not cell.lstrip().startswith(_BEGINS_FORMULA):
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False
 
 
 def _same(one: pd.Series[Any], other: pd.Series[Any]) -> bool:

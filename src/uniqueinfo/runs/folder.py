@@ -12,10 +12,10 @@ from typing import Any
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.scores.folder import RunFolder
 from uniqueinfo.scores.stored import StoredScores
-from uniqueinfo.store.files import replacing
 from uniqueinfo.store.plain import digest
 
 _IDENTITY = ("settings", "data")
+_ANSWERS = "answers"
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,20 @@ class Run:
 
     def keep(self, answer: Answer) -> None:
         """Keep an answer for the report, with its checksum; asked again, the question replaces it."""
-        self._answers.mkdir(exist_ok=True)
         section = answer.section()
-        with replacing(self._answers / f"{answer.name}.json") as beside:
-            beside.write_text(
-                json.dumps(section | {"sha256": digest(section)}, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
+        content = json.dumps(section | {"sha256": digest(section)}, ensure_ascii=False) + "\n"
+        self.folder.folder.write_bytes(f"{_ANSWERS}/{answer.name}.json", content.encode())
+
+    @property
+    def retraining(self) -> Path:
+        """Where trainings without a few samples are kept."""
+        return self.folder.folder.inside("retraining")
 
     def answers(self) -> list[dict[str, Any]]:
         """What was asked of this run before, as the report shows it; what is damaged is set aside, and said."""
         found = []
-        for path in sorted(self._answers.glob("*.json")):
-            section = _whole(path)
+        for path in sorted((self.path / _ANSWERS).glob("*.json")):
+            section = _whole(path) if path.is_file() else None
             if section is None:
                 aside = path.with_suffix(".damaged")
                 path.replace(aside)
@@ -98,10 +100,6 @@ class Run:
             else:
                 found.append(section)
         return found
-
-    @property
-    def _answers(self) -> Path:
-        return self.path / "answers"
 
 
 def _whole(path: Path) -> dict[str, Any] | None:

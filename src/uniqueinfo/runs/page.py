@@ -14,8 +14,9 @@ from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
+from uniqueinfo.samples.border import PATH, takes
 from uniqueinfo.scores.stored import StoredScores
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 
 _PAGE = Path("report.html")
 Looks = Any
@@ -30,6 +31,7 @@ class Page:
     summary: Summary
 
 
+@takes(scores=SCORES, path=PATH)
 def report(
     scores: Scores,
     path: str | Path | None = None,

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.copies import look_for_copies
+from uniqueinfo.baselines.again import FEWEST
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.functions import as_outputs
 from uniqueinfo.jacobian.projections import Factorized
@@ -129,6 +130,21 @@ class Prepared:
         return _Labelled.of(self.train.inputs, self._targets(self.train)), _Labelled.of(
             self.val.inputs, self._targets(self.val)
         )
+
+    def check(self, validate: int = 0) -> None:
+        """Refuse what can be refused before anything is written; `validate`: samples to train again without."""
+        self.execution(Path())
+        if self.job.model.code is not None:
+            self.network()
+        if validate and self.job.model.linear:
+            raise InputError(
+                "--validate: a linear model is its own linearization, so its scores are exact already; drop the option"
+            )
+        if validate and not FEWEST <= validate <= len(self.train):
+            raise InputError(
+                f"--validate {validate}: give {FEWEST} to {len(self.train)} of the {len(self.train)} training samples; "
+                "a correlation of fewer says nothing"
+            )
 
     def execution(self, out: Path) -> Execution:
         """Where the job is to run."""

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 
 LARGEST = 1e150
 """Numbers beyond this have no square, or none that can be added up."""
@@ -165,16 +165,22 @@ def checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
     """The user's names of the samples, one for each, all different."""
     if ids is None:
         return None
-    empty = np.flatnonzero(missing(ids))
+    try:
+        empty = np.flatnonzero(missing(ids))
+        names = np.asarray(ids)
+    except ValueError as ragged:
+        raise InputError(f"ids: expected one for each of the {samples} samples, got lists of lists") from ragged
     if len(empty):
         also = f" ({len(empty):,} have none)" if len(empty) > 1 else ""
         raise InputError(f"ids: sample {empty[0]} has no id{also}; name every sample, or leave ids out to count them")
-    names = np.asarray(ids)
     if names.dtype.kind == "O" and len({isinstance(name, str) for name in names}) > 1:
         raise InputError("ids: some are texts and some are not; give all as texts, or all as numbers")
     if names.shape != (samples,):
         raise InputError(f"ids: expected one for each of the {samples} samples, got shape {names.shape}")
-    found, counts = np.unique(names, return_counts=True)
+    try:
+        found, counts = np.unique(names, return_counts=True)
+    except TypeError as mixed:
+        raise InputError("ids: are of kinds that cannot be compared; give all as texts, or all as numbers") from mixed
     if len(found) < samples:
         raise InputError(f"ids: {found[counts.argmax()]!r} names {counts.max()} samples; ids must differ")
     return names
@@ -193,7 +199,13 @@ def checked_columns(columns: Any, samples: int, reserved: frozenset[str]) -> pd.
     """The user's own columns, one row for each sample, under names that hide no measure."""
     if columns is None:
         return None
-    table = pd.DataFrame(columns)
+    try:
+        table = pd.DataFrame(columns)
+    except ValueError as error:
+        raise InputError(
+            f"columns: expected a table, or a mapping of names to a value for each of the {samples} samples "
+            f"({cause(error)})"
+        ) from error
     if len(table) != samples:
         raise InputError(f"columns: expected {samples} rows, one for each sample, got {len(table)}")
     clash = reserved & set(table.columns)

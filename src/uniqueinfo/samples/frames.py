@@ -38,7 +38,7 @@ class FrameColumns:
     @classmethod
     def of(cls, name: str, frame: pd.DataFrame) -> FrameColumns:
         """Of the training samples; columns that are neither are named, all at once."""
-        check_columns(name, frame.columns, frame.columns, name)  # each once
+        check_columns(name, frame.columns.map(str), frame.columns.map(str), name)  # each once
         numbers = [str(column) for column in frame if pd.api.types.is_numeric_dtype(frame[column])]
         others = [str(column) for column in frame if str(column) not in numbers]
         frame = frame.rename(columns=str)

@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from torch import Tensor
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.samples.checks import check_columns
 from uniqueinfo.types import Index
 
@@ -39,7 +40,9 @@ class NpyFile:
         try:
             found = cls.of(np.load(path, mmap_mode="r", allow_pickle=False))
         except (ValueError, OSError, EOFError) as error:
-            raise InputError(f"{path}: cannot be read as a plain array ({error}); save it with np.save") from error
+            raise InputError(
+                f"{path}: cannot be read as a plain array ({cause(error)}); save it with np.save"
+            ) from error
         if found is None:
             raise InputError(f"{path}: is laid out column by column; save np.ascontiguousarray of it")
         return found
@@ -131,9 +134,14 @@ def as_array(name: str, given: Any) -> Any:
     """An array, or a reader of one: of an .npy or Parquet file, or of a folder of either, in the order of names."""
     if isinstance(given, str | Path):
         return _from_path(name, Path(given))
+    if issparse(given):
+        raise InputError(f"{name}: is sparse, and scores need all of its numbers; hand over {name}.toarray()")
     if isinstance(given, Tensor) or hasattr(given, "shape"):
         return given if (mapped := NpyFile.of(given)) is None else mapped
-    return np.asarray(given)
+    try:
+        return np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"{name}: rows are of different lengths; give each sample as many numbers") from error
 
 
 def portable(array: Any) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.checks import check_finite, check_labelled, missing
+from uniqueinfo.samples.stored import as_array
 from uniqueinfo.types import Floats
 
 
@@ -42,7 +43,11 @@ class Encoding:
     def infer(cls, labels: NDArray[Any], classes: Iterable[Any] | None) -> Encoding:
         """From the training labels: floats are regression, everything else names a class."""
         if classes is not None:
-            named = np.asarray(list(classes))
+            if not isinstance(classes, Iterable) or isinstance(classes, str):
+                raise InputError(f"classes: expected a list of class labels, got {classes!r}")
+            named = as_array("classes", list(classes))
+            if named.ndim != 1:
+                raise InputError(f"classes: expected a list of class labels, got shape {named.shape}")
             if len(np.unique(named)) < len(named) or len(named) == 0:
                 raise InputError(f"classes: expected different class labels, got {named.tolist()}")
             return cls(named)
@@ -94,7 +99,7 @@ def given_labels(name: str, labels: Any) -> Any:
     """
     check_labelled(name, labels)
     if isinstance(labels, list | tuple):
-        found = np.asarray(labels)
+        found = as_array(name, labels)
     elif isinstance(labels, pd.Series | pd.DataFrame | pd.Index | pd.api.extensions.ExtensionArray):
         found = labels.to_numpy()
     else:

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uniqueinfo.scores.table import HeldScores, Scores
+from uniqueinfo.samples.border import takes
+from uniqueinfo.scores.table import SCORES, HeldScores, Scores
 from uniqueinfo.types import Indices
 
 TRAINED, HELD = "training", "held out"
 
 
+@takes(scores=SCORES)
 def everyone(scores: Scores) -> Scores:
     """Training samples as they are, and after them those held out; itself where none were.
 

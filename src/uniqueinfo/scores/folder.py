@@ -15,12 +15,13 @@ alone, so that a run that was killed and gone on with ends with the bytes of one
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, UniqueInfoError
 from uniqueinfo.scores.saving import HELD_OUT, KIND, RECORD, TABLE
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.store.folder import OwnedFolder
@@ -31,11 +32,14 @@ class RunFolder:
     """A run folder; made by `open` or `find`."""
 
     folder: OwnedFolder
+    made: bool = False
+    """Whether there was no such folder before."""
 
     @classmethod
     def open(cls, path: Path, identity: Mapping[str, Any]) -> RunFolder:
         """Begin a run, or come back to it; a folder of another run, or of other things, is refused."""
-        return cls(OwnedFolder.open(path, KIND, identity, record=RECORD))
+        there = path.exists()
+        return cls(OwnedFolder.open(path, KIND, identity, record=RECORD), made=not there)
 
     @classmethod
     def find(cls, path: Path) -> RunFolder:
@@ -66,7 +70,7 @@ class RunFolder:
     @property
     def work(self) -> Path:
         """What a stopped run is gone on with."""
-        return self.path / "work"
+        return self.folder.inside("work")
 
     def has_part(self, number: int) -> bool:
         """Whether the scores of a partition are there."""
@@ -79,7 +83,7 @@ class RunFolder:
     @property
     def features(self) -> Path:
         """What a frozen network sees in the samples."""
-        return self.path / "features"
+        return self.folder.inside("features")
 
     def keep_held_out(self, content: bytes) -> None:
         """Keep the scores of samples that were held out, a table in Parquet."""
@@ -108,11 +112,26 @@ class RunFolder:
             for name in (TABLE, HELD_OUT, "work", "features", "answers", "retraining", "report.html", RECORD):
                 folder.remove(name)
 
-    def abandon(self) -> None:
-        """Give up a run that has come to nothing, so that its folder can be used otherwise."""
-        if not any((self.path / TABLE).glob("*")):
-            for name in ("work", "features", RECORD):
-                self.folder.remove(name)
+    @contextmanager
+    def attempted(self) -> Iterator[None]:
+        """What is refused meanwhile, such as a rate that diverges, leaves the folder free for a better try.
+
+        A run that is stopped or killed leaves all it has done, and so does one of which scores are there already.
+        """
+        try:
+            yield
+        except UniqueInfoError:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        if any((self.path / TABLE).glob("*")):
+            return
+        for name in ("work", "features", RECORD):
+            self.folder.remove(name)
+        if self.made:
+            with suppress(OSError):  # someone has put something there
+                self.path.rmdir()
 
     def scores(self) -> StoredScores:
         """The scores of a finished run; every part is held against its checksum."""

@@ -23,6 +23,7 @@ from uniqueinfo._version import __version__
 from uniqueinfo.errors import InputError
 from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
+from uniqueinfo.samples.border import PATH, Kind, takes
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.saving import save_table
 from uniqueinfo.types import Floats, Indices, Labels
@@ -158,6 +159,7 @@ class Scores:
         """The same in memory, with some of its parts replaced."""
         return HeldScores(**{each.name: getattr(self, each.name) for each in fields(HeldScores)} | columns)
 
+    @takes(folder=PATH)
     def save(self, folder: str | Path) -> Path:
         """Write the table (scores.parquet) and the settings (run.json) into a folder, over scores saved there before.
 
@@ -199,6 +201,10 @@ class Scores:
         own = [] if self.columns is None else list(self.columns.columns)
         marks = {"uniqueinfo_columns": json.dumps(own)}
         return table.replace_schema_metadata({**(table.schema.metadata or {}), **marks})
+
+
+SCORES = Kind("scores, as ui.score and ui.load give them", (Scores,))
+"""As an argument."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.scoring.engine import Session, Task
 from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
 from uniqueinfo.spectrum.sums import Sums, tree
@@ -19,7 +19,8 @@ Result = TypeVar("Result")
 _PATIENCE = 60  # seconds until a cluster must have a worker
 _AHEAD = 2  # partitions in flight for each worker: one at work, one to go on with
 _KEPT = {"MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**28}  # bytes, read by the C library
-_REDUCTIONS = 5  # times that every worker may be lost before giving up
+_LOSSES = 5  # times that every worker may be lost before giving up
+_LOOPBACK = "127.0.0.1:0"
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,18 @@ class DaskEngine:
     The samples, with the network or the arrays they are made of, are sent to every worker once; arrays in files are
     opened by the workers themselves, where they must lie under the same path. What a worker that dies was doing is
     done by others; where all die, everything is sent again.
+
+    A cluster made here is reached from this machine alone. Anyone who reaches a scheduler can run code on its workers,
+    so one of yours belongs behind a firewall, or to TLS: `tls://` addresses take the certificates that Dask's own
+    configuration names (``distributed.comm.tls``; by variables ``DASK_DISTRIBUTED__COMM__TLS__CA_FILE``,
+    ``…__CLIENT__CERT`` and ``…__CLIENT__KEY``), or hand over a `distributed.Client` with its `security`.
     """
 
     scheduler: Any = None
     workers: int | None = None
     """Processes of a cluster made here; one for each processor it may use when not given."""
+    patience: float = _PATIENCE
+    """Seconds that a cluster may be without any worker."""
 
     @contextmanager
     def open(self, sources: Sources) -> Iterator[Session]:
@@ -51,14 +59,9 @@ class DaskEngine:
                 client = stack.enter_context(_connected(distributed, self.scheduler))
             else:
                 client = stack.enter_context(local_client(self.workers or allowed()))
-            try:
-                client.wait_for_workers(1, timeout=_PATIENCE)
-            except TimeoutError as alone:
-                raise InputError(
-                    f"scheduler: {client.scheduler.address} has had no worker for {_PATIENCE} s; start some with "
-                    "dask worker ADDRESS"
-                ) from alone
-            yield _Cluster(client, sources)
+            cluster = _Cluster(client, sources, self.patience)
+            cluster.wait()
+            yield cluster
 
 
 @contextmanager
@@ -70,7 +73,8 @@ def local_client(workers: int) -> Iterator[Any]:
     """
     dask, distributed = import_module("dask"), import_module("distributed")
     kept = {f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in _KEPT.items()}
-    how = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    how = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "dashboard_address": _LOOPBACK}
+    how["worker_dashboard_address"] = _LOOPBACK
     with (
         dask.config.set(kept),
         distributed.LocalCluster(**how) as cluster,
@@ -82,16 +86,26 @@ def local_client(workers: int) -> Iterator[Any]:
 def _connected(distributed: Any, address: str) -> Any:
     try:
         return distributed.Client(address)
+    except TypeError as error:  # of a tls:// address without certificates
+        raise InputError(
+            f"scheduler: {address!r} needs certificates ({cause(error)}); name them to Dask, as by the variables "
+            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT and …__CLIENT__KEY"
+        ) from error
     except (OSError, ValueError) as error:
         raise InputError(
             f"scheduler: cannot be reached at {address!r} ({error}); dask scheduler prints its address when it starts"
         ) from error
 
 
+class _NotSentError(Exception):
+    """A worker was lost while it was sent the samples or the solver."""
+
+
 @dataclass(eq=False)
 class _Cluster:
     client: Any
     sources: Sources
+    patience: float
     _sent: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """Values, held so that their ids stay theirs, and the handles on them."""
 
@@ -119,30 +133,39 @@ class _Cluster:
         def fill() -> None:
             workers = max(1, len(self.client.nthreads()))
             while waiting and len(flying) < max(2, -(-_AHEAD * workers // each)):
-                number = waiting.pop()
-                future = submit(items[number])
-                flying[future] = number
+                future = submit(items[waiting[-1]])
+                flying[future] = waiting.pop()
                 finished.add(future)
 
-        fill()
-        while flying:
-            future = next(finished)
-            number = flying.pop(future)
+        while waiting or flying:
+            number = None
             try:
+                fill()
+                future = next(finished)
+                number = flying.pop(future)
                 result = future.result()
-            except distributed.CancelledError:  # nobody holds what was sent any more
+            except _lost(distributed) as error:  # nobody holds what was sent any more, or it could not be sent
                 losses += 1
-                if losses > _REDUCTIONS:
-                    raise
-                waiting += [number, *flying.values()]
+                if losses > _LOSSES:
+                    raise _given_up(losses) from error
+                waiting += [*([] if number is None else [number]), *flying.values()]
                 flying.clear()
                 self._sent.clear()
                 finished = distributed.as_completed()
-                self.client.wait_for_workers(1, timeout=_PATIENCE)
+                self.wait()
             else:
                 yield number, result
-            del future
-            fill()
+                del future
+
+    def wait(self) -> None:
+        """Until there is a worker; not for ever."""
+        try:
+            self.client.wait_for_workers(1, timeout=self.patience)
+        except TimeoutError as alone:
+            raise InputError(
+                f"scheduler: {self.client.scheduler.address} has had no worker for {self.patience:g} s; start some "
+                "with dask worker ADDRESS. With out= or folder= the same call then goes on where it was"
+            ) from alone
 
     def _task(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return self.client.submit(_alone, function, *arguments, pure=False)
@@ -152,7 +175,10 @@ class _Cluster:
         if value is None:
             return None
         if id(value) not in self._sent:
-            self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+            try:
+                self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+            except (OSError, KeyError, RuntimeError, ValueError) as error:  # by where the worker was lost
+                raise _NotSentError(cause(error)) from error
         return self._sent[id(value)][1]
 
 
@@ -160,6 +186,19 @@ def _alone(function: Callable[..., Result], *arguments: Any) -> Result:
     """A task on one thread, also on clusters whose workers were not told: the workers are the parallelism."""
     with sharing(1):
         return function(*arguments)
+
+
+def _lost(distributed: Any) -> tuple[type[BaseException], ...]:
+    """What it looks like when workers go, while they hold something or while they are sent it."""
+    closed = distributed.comm.CommClosedError
+    return _NotSentError, distributed.CancelledError, distributed.KilledWorker, closed, TimeoutError, ConnectionError
+
+
+def _given_up(losses: int) -> InputError:
+    return InputError(
+        f"scheduler: all workers were lost {losses} times; look at their logs, most often for memory that is used up "
+        "(give less memory=, or workers that have more). With out= or folder= the same call then goes on where it was"
+    )
 
 
 def _add(left: Sums, right: Sums) -> Sums:

@@ -7,11 +7,10 @@ sketch hold a matrix of all samples, so they are worked on in this process whate
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from uniqueinfo.errors import InputError
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.progress import showing
 from uniqueinfo.scores.folder import RunFolder
@@ -27,8 +26,8 @@ from uniqueinfo.scoring.pieces import shown, sizes
 from uniqueinfo.scoring.problem import Place, Problem
 from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
 from uniqueinfo.scoring.underway import Underway
-from uniqueinfo.scoring.work import KIND, Work
-from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.scoring.work import Work
+from uniqueinfo.store.folder import WORK, OwnedFolder
 from uniqueinfo.threads import sharing
 from uniqueinfo.training import Training
 
@@ -51,7 +50,7 @@ def score_problem(problem: Problem, execution: Execution, run: RunFolder | None 
         with engine.open(problem.sources) as session:
             identity = identity_of(problem, session)
         run = RunFolder.open(Path(execution.out), identity)
-        with run.folder.held():
+        with run.folder.held(), run.attempted():
             return _stored(problem, execution, engine, run)
 
 
@@ -82,11 +81,7 @@ def _stored(problem: Problem, execution: Execution, engine: Engine, run: RunFold
         stored = run.scores()
         training = Training.from_settings(stored.settings["training"])
         return replace(stored, source=lambda: reopened(problem, run.work, training))
-    try:
-        return _computed(problem, execution, engine, run)
-    except InputError:  # such as a rate that diverges: the folder is free for a better one
-        run.abandon()
-        raise
+    return _computed(problem, execution, engine, run)
 
 
 def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFolder) -> Scores:
@@ -111,11 +106,12 @@ def _computed(problem: Problem, execution: Execution, engine: Engine, run: RunFo
 def _driver(problem: Problem, execution: Execution, engine: Engine, run: RunFolder | None = None) -> Iterator[Underway]:
     """The sources made ready, the engine opened on them, and the work found that was done before."""
     work = execution.work if run is None else run.work
-    folder = None if work is None else OwnedFolder.open(work, KIND, {})
+    folder = None if work is None else OwnedFolder.open(work, WORK, {})
     sources = problem.ready(problem.sources, Place(work, isinstance(engine, LocalEngine), owned=run is not None))
     # A run is of one problem; a folder may hold the work of another.
     mark = mark_of(problem, sources) if folder is not None and run is None else ""
     memory = None if execution.memory is None else as_bytes(execution.memory)
     summed = problem.choice.form == "primal" and problem.known is None
-    with (engine if summed else LocalEngine()).open(sources) as session:
+    alone = nullcontext() if folder is None or run is not None else folder.held()  # a run's folder is held already
+    with alone, (engine if summed else LocalEngine()).open(sources) as session:
         yield Underway(problem, sources, session, Work(folder, mark), memory)

@@ -13,11 +13,11 @@ def as_engine(engine: Engine | str | None, scheduler: str | None = None) -> Engi
     >>> as_engine("local")
     LocalEngine()
     """
-    if engine == "dask":
+    if isinstance(engine, str) and engine == "dask":
         return DaskEngine(scheduler)
     if scheduler is not None:
         raise InputError(f'scheduler: only the engine "dask" has one, and the engine here is {engine!r}')
-    if engine is None or engine == "local":
+    if engine is None or (isinstance(engine, str) and engine == "local"):
         return LocalEngine()
     if isinstance(engine, Engine) and not isinstance(engine, str):
         return engine

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 import torch
 
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.devices import as_device
 from uniqueinfo.scoring.engine import Engine
 from uniqueinfo.spectrum.choice import Form
 
@@ -64,6 +66,17 @@ class Execution:
     progress: bool = True
     """Whether long steps show how far they are."""
 
+    def __post_init__(self) -> None:
+        as_device(self.device)
+        if self.memory is not None:
+            as_bytes(self.memory)
+        for name in ("folder", "out"):
+            _check_path(name, getattr(self, name))
+        if self.sketch is not None and (type(self.sketch) is not int or self.sketch < 1):
+            raise InputError(f"sketch: expected how many directions to keep, 1 or more, got {self.sketch!r}")
+        if not isinstance(self.form, str) or self.form not in get_args(Form):
+            raise InputError(f'form: expected "auto", "dual" or "primal", got {self.form!r}')
+
     @classmethod
     def of(cls, caller: str, given: Where | dict[str, Any]) -> Execution:
         """From options by name; one that is not known is named, with the one that may be meant."""
@@ -77,3 +90,8 @@ class Execution:
     def work(self) -> Path | None:
         """Where what is done so far is kept, if there is no run folder."""
         return None if self.folder is None else Path(self.folder)
+
+
+def _check_path(name: str, path: object) -> None:
+    if path is not None and (not isinstance(path, str | Path) or not str(path)):
+        raise InputError(f"{name}: expected the path of a folder, got {path!r}")

@@ -164,6 +164,11 @@ def _jacobian(name: str, J: Any, given: dict[str, Any], device: torch.device | s
                 f"got {tuple(array.shape)}"
             )
     residual, initial = arrays.values()
+    if residual is None and name == "J":
+        raise InputError("residual: there is none to train towards; give targets − initial outputs, (samples, outputs)")
+    for key, array in arrays.items():
+        if isinstance(array, np.ndarray) and array.dtype.kind not in "fiub":
+            raise InputError(f"{key}: expected numbers, got {array.dtype}")
     place = None if device is None else torch.device(device)
     return JacobianSource(rows, residual, initial, name=name, place=place, checked=_checked(name, rows))
 

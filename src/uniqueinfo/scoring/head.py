@@ -27,7 +27,7 @@ _LOOKED_AT = 1000  # samples whose length is typical enough of all
 
 def check_head(head: str) -> None:
     """Refuse a head of another kind."""
-    if head not in get_args(Head):
+    if not isinstance(head, str) or head not in get_args(Head):
         raise InputError(f'head: expected "balanced" or "paper", got {head!r}')
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +92,9 @@ class Problem:
             raise InputError(
                 "smoothing: SGD needs every direction, and a sketch keeps only some; take another, or no sketch"
             )
-        if self.effects < 0:
+        if not isinstance(self.effects, Integral) or self.effects < 0:
             raise InputError(
-                f"effects: expected how many validation samples to keep for each sample, got {self.effects}"
+                f"effects: expected how many validation samples to keep for each sample, got {self.effects!r}"
             )
         if self.effects and self.sources.val is None:
             raise InputError("effects: there are no validation samples to feel them; hand some over")

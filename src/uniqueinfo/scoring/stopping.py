@@ -9,6 +9,7 @@ from torch import Tensor
 
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.removal.stopping import Grid, StoppingCurve, looked_at
+from uniqueinfo.samples.border import Kind, takes
 from uniqueinfo.scoring.engine import Here, Session
 from uniqueinfo.scoring.pieces import Piece, Sources, shown, sizes
 from uniqueinfo.scoring.sources import LinearizedSource
@@ -17,6 +18,7 @@ from uniqueinfo.spectrum.rows import Rows, slices
 from uniqueinfo.threads import sharing
 
 
+@takes(linearization=Kind("a linearization, as ui.linearize gives", (Linearization,)))
 @sharing()
 def stopping_curve(linearization: Linearization) -> StoppingCurve:
     """Half of the largest stable rate, and the leave-one-out error over a log grid of steps."""

@@ -17,12 +17,10 @@ from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sums import Sums
-from uniqueinfo.store.folder import OwnedFolder
+from uniqueinfo.store.folder import WORK, OwnedFolder
 
 _SHARE = 0.25
 """Of the disk's free space that eigenvectors may take once the scores are there."""
-KIND = "work"
-"""What the folder says it holds."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Work:
     @classmethod
     def of_run(cls, path: Path) -> Work:
         """That in a run folder, which is of one run alone."""
-        return cls(OwnedFolder.open(path, KIND, {}))
+        return cls(OwnedFolder.open(path, WORK, {}))
 
     def cut(self, wanted: Mapping[str, int]) -> dict[str, int]:
         """Fix how the samples are cut into partitions, or find how they were."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +16,25 @@ try:
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
+_LEFTOVER = re.compile(r"\..+\.[0-9a-f]+\.part")
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # Windows has none
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file is what a process that was killed had begun to write.
+
+    >>> is_leftover(".run.json.0f3a66c1d2b4e598.part"), is_leftover("run.json")
+    (True, False)
+    """
+    return _LEFTOVER.fullmatch(name) is not None
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A place to write beside `path`, which takes its place once written; on an error it goes and `path` stays.
+    """A file to write beside `path`, which takes its place once written; on an error it goes and `path` stays.
+
+    Nobody can guess its name and put a link there to have another file written over; where one lies in the way after
+    all, nothing is written.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "note.txt"
@@ -26,7 +43,8 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> target.read_text(), len(list(target.parent.iterdir()))
     ('whole', 1)
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINK, 0o666))  # less what the umask takes
     try:
         yield beside
         with beside.open("rb+") as written:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.store.files import held, replacing
+from uniqueinfo.store.files import held, is_leftover, replacing
 from uniqueinfo.store.plain import digest
 
+WORK = "work"
+"""The kind of folders that hold what is done so far: Jacobian rows, kernels, sums, eigenvectors."""
 FORMAT = "uniqueinfo-2"
 """Of every folder; 0.1 wrote none, and its folders are refused."""
 _OWNER = "owner.json"
-_LEFTOVER = re.compile(r"\..+\.\d+\.part")  # of a process that was killed while writing
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class OwnedFolder:
         if made_by != FORMAT:
             told = "uniqueinfo 0.1" if made_by is None else f"another version ({made_by})"
             raise InputError(f"{self.path}: was made by {told}, which this one does not read; name a new folder")
+        if not isinstance(found.get("identity"), dict):
+            raise InputError(f"{path}: is damaged; name another folder, or remove this one")
         if found.get("kind") != self.kind:
             raise InputError(f"{self.path}: holds {found.get('kind')}, not {self.kind}; name another folder")
         return dict(found)
@@ -129,10 +131,11 @@ class OwnedFolder:
             yield
 
     def tidy(self) -> None:
-        """Remove what a process that was killed had begun to write."""
-        for path in self.path.rglob(".*.part"):
-            if _LEFTOVER.fullmatch(path.name):
-                path.unlink()
+        """Remove what a process that was killed had begun to write; not while another one is at work."""
+        with suppress(InputError), self.held():
+            for path in self.path.rglob(".*.part"):
+                if is_leftover(path.name):
+                    path.unlink(missing_ok=True)
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name."""
@@ -145,15 +148,23 @@ class OwnedFolder:
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:
         """Plain values, for people to read too."""
-        with replacing(self.path / name) as beside:
-            beside.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        self.write_bytes(name, (json.dumps(content, indent=2, sort_keys=True) + "\n").encode())
 
     def write_bytes(self, name: str, content: bytes) -> None:
         """A file of any kind; its folder is made."""
         path = self.path / name
-        path.parent.mkdir(exist_ok=True)
+        self.inside(str(Path(name).parent)).mkdir(exist_ok=True)
         with replacing(path) as beside:
             beside.write_bytes(content)
+
+    def inside(self, name: str) -> Path:
+        """A folder in this one; one that is a link is refused, for what is written there would land elsewhere."""
+        path = self.path / name
+        if path != self.path and path.is_symlink():
+            raise InputError(
+                f"{path}: is a link to {path.readlink()}, and nothing is written through it; remove the link"
+            )
+        return path
 
     def read_arrays(self, name: str, of: str = "", only: str | None = None) -> dict[str, NDArray[Any]] | None:
         """Arrays that `write_arrays` wrote under the same mark; None where they are absent, damaged or others.
@@ -185,10 +196,10 @@ class OwnedFolder:
     def remove(self, pattern: str) -> None:
         """Remove files and folders of this folder by a pattern."""
         for path in self.path.glob(pattern):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def _names(self) -> list[str]:
-        return sorted(path.name for path in self.path.iterdir() if not _LEFTOVER.fullmatch(path.name))
+        return sorted(path.name for path in self.path.iterdir() if not is_leftover(path.name))
 
 
 def difference(before: Any, now: Any, name: str = "") -> tuple[str, Any, Any] | None:

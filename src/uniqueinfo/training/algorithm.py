@@ -17,6 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from uniqueinfo.errors import InputError
@@ -175,17 +176,21 @@ def per_sum(reduction: Reduction, samples: int, rate: float, decay: float) -> tu
 
 def check_positive(owner: object, name: str, value: float) -> None:
     """Refuse a setting that is not a finite number above 0, naming it."""
-    if not (math.isfinite(value) and value > 0):
+    if not (_is_finite(value) and value > 0):
         raise InputError(f"{type(owner).__name__}: {name} must be a finite number above 0, got {value!r}")
 
 
 def check_not_negative(owner: object, name: str, value: float) -> None:
     """Refuse a setting that is not a finite number of at least 0, naming it."""
-    if not (math.isfinite(value) and value >= 0):
+    if not (_is_finite(value) and value >= 0):
         raise InputError(f"{type(owner).__name__}: {name} must be a finite number of at least 0, got {value!r}")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def check_reduction(owner: object, reduction: str) -> None:
     """Refuse what is neither a mean nor a sum."""
-    if reduction not in ("mean", "sum"):
+    if not isinstance(reduction, str) or reduction not in ("mean", "sum"):
         raise InputError(f'{type(owner).__name__}: reduction must be "mean" or "sum", got {reduction!r}')

@@ -56,7 +56,7 @@ def as_training(training: Training | Literal["auto"]) -> Training:
     >>> as_training("auto")
     Auto(loss='mse', reduction='mean')
     """
-    if training == "auto":
+    if isinstance(training, str) and training == "auto":
         return Auto()
     if not isinstance(training, Training):
         raise InputError(

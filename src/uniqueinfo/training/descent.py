@@ -158,7 +158,8 @@ class GradientDescent(Training):
         if not isinstance(self.steps, int | np.integer) or isinstance(self.steps, bool) or self.steps < 1:
             raise InputError(f"GradientDescent: steps must be a whole number of at least 1, got {self.steps!r}")
         check_not_negative(self, "weight_decay", self.weight_decay)
-        if not 0 <= self.momentum < 1:
+        check_not_negative(self, "momentum", self.momentum)
+        if self.momentum >= 1:
             raise InputError(f"GradientDescent: momentum must be at least 0 and below 1, got {self.momentum!r}")
         check_reduction(self, self.reduction)
         check_loss(self.loss)

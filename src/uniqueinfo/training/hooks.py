@@ -12,7 +12,7 @@ from torch.nn.parallel import DataParallel, DistributedDataParallel
 from torch.optim import Optimizer
 from torch.utils.hooks import RemovableHandle
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.training.overheard import Overheard
 from uniqueinfo.training.recording import Recording
 
@@ -29,7 +29,7 @@ def callback_class(name: str, homes: tuple[str, ...], extra: str) -> Any:
         try:
             return getattr(import_module(home), name)
         except (ImportError, RuntimeError) as error:  # a library of another torch raises the second
-            told = told or str(error).splitlines()[0]
+            told = told or cause(error)
 
     class Missing:
         def __init__(self) -> None:

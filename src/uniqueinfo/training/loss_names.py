@@ -25,7 +25,7 @@ def check_loss(loss: str | LossFunction) -> None:
     uniqueinfo.errors.InputError: loss: expected "mse", "cross-entropy", "logistic", "huber", "poisson" or a function \
 of (outputs, targets), got 'hinge'
     """
-    if not callable(loss) and loss not in LOSSES:
+    if not callable(loss) and not (isinstance(loss, str) and loss in LOSSES):
         names = ", ".join(f'"{name}"' for name in LOSSES)
         raise InputError(f"loss: expected {names} or a function of (outputs, targets), got {loss!r}")
 

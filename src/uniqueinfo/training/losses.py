@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.func import grad, jacrev, vmap
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.training.loss_names import LossFunction, check_loss
 
 _BELOW_ZERO = 1e-9
@@ -241,11 +241,17 @@ class OwnLoss(Loss):
 
     def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """As the function says."""
-        found = self.function(outputs, targets)
-        if found.shape != outputs.shape[:1]:
+        try:
+            found = self.function(outputs, targets)
+        except Exception as error:
+            raise InputError(
+                f"loss: your function fails with {type(error).__name__}: {cause(error)}; mend it"
+            ) from error
+        if not isinstance(found, Tensor) or found.shape != outputs.shape[:1]:
+            got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else type(found).__name__
             raise InputError(
                 f"loss: expected a function of outputs and targets (n, k) that gives one number per sample, (n,); got "
-                f"shape {tuple(found.shape)} for {tuple(outputs.shape)}"
+                f"{got} for {tuple(outputs.shape)}"
             )
         return found
 
@@ -266,7 +272,7 @@ class OwnLoss(Loss):
         return found
 
     def _one(self, output: Tensor, target: Tensor) -> Tensor:
-        return self.function(output[None], target[None])[0]
+        return self.value(output[None], target[None])[0]
 
 
 _KNOWN: dict[str, Loss] = {loss.name: loss for loss in (SquaredError(), CrossEntropy(), Logistic(), Huber(), Poisson())}

@@ -114,7 +114,10 @@ def _in_units(filter: StretchFilter, largest: float) -> Propagation:
         tried.append(_weighed(filter, largest, largest * ellipse_poles(pairs)))
     best = min(tried, key=lambda found: found.error)
     if best.error > _TOLERATED:
-        raise FitError(f"{filter} on [0, {largest:.6g}] cannot be written over poles: it is off by {best.error:.1e}")
+        raise FitError(
+            f"{filter} on [0, {largest:.6g}] cannot be written over poles: it is off by {best.error:.1e}; "
+            "take more steps, a lower rate, or gradient flow"
+        )
     return best
 
 

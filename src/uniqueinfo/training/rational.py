@@ -23,6 +23,7 @@ from threadpoolctl import ThreadpoolController
 from uniqueinfo.errors import FitError
 from uniqueinfo.training.algorithm import Filter
 from uniqueinfo.training.converged import ConvergedFilter
+from uniqueinfo.training.descent import MomentumFilter
 from uniqueinfo.types import Floats
 
 Complexes = NDArray[np.complex128]
@@ -30,6 +31,9 @@ Complexes = NDArray[np.complex128]
 _EPS = float(np.finfo(np.float64).eps)
 _AIM = 1e-11  # a removal is about 1/n of what was learnt: at n = 10,000 this still leaves its seven digits
 _SAMPLES = 400  # per spacing; the spacings overlap, and the error is measured on points between them
+_MANY = (96, 128, 192, 256)  # pairs of poles for a filter that swings often, each with as many more points
+_POINTS_PER_PAIR = 8
+_FEW_STEPS = 400  # the most that so many poles can follow
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +110,7 @@ def fit(filter: Filter, largest: float, tolerance: float = 1e-8) -> Rational:
     if largest == 0:
         return Rational(np.empty(0, complex), np.empty(0, complex), float(filter(np.zeros(1))[0]), error=0.0)
     with _libraries().limit(limits=1, user_api="blas"):  # matrices this small only lose by a second thread
-        best = _best(_Problem(filter, largest))
+        best = _best(filter, largest, tolerance)
     if best.error <= tolerance:
         return best
     raise FitError(
@@ -122,26 +126,32 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _best(problem: _Problem) -> Rational:
-    """The first fit that is good enough for anyone, or the best of those tried."""
-    tried = []
+def _best(filter: Filter, largest: float, tolerance: float) -> Rational:
+    """The first fit that is good enough for anyone, or the best of those tried; many poles only where few fail."""
+    problem, tried = _Problem(filter, largest), []
     for poles in _candidates(problem):
         tried.append(problem.weigh(poles))
         if tried[-1].error <= _AIM:
             return tried[-1]
+    few = isinstance(filter, MomentumFilter) and filter.steps <= _FEW_STEPS
+    for pairs in _MANY if few else ():
+        best = min(tried, key=lambda found: found.error)
+        if best.error <= tolerance:
+            return best
+        tried.append(_Problem(filter, largest, _POINTS_PER_PAIR * pairs).weigh(ellipse_poles(pairs)))
     return min(tried, key=lambda found: found.error)
 
 
 class _Problem:
     """One filter on one interval, in the unit u = z/largest: where to sample it, and how well poles do."""
 
-    def __init__(self, filter: Filter, largest: float) -> None:
+    def __init__(self, filter: Filter, largest: float, samples: int = _SAMPLES) -> None:
         self.filter, self.largest = filter, largest
         self.shift = (filter.decay + 1 / filter.horizon) / largest
         self.time = filter.horizon * largest
-        self.points = self._grid(_SAMPLES, offset=0.0)
+        self.points = self._grid(samples, offset=0.0)
         self.values = self._scaled(self.points)
-        self.fresh = self._grid(_SAMPLES + _SAMPLES // 3, offset=0.37)
+        self.fresh = self._grid(samples + samples // 3, offset=0.37)
         self.fresh_values = self._scaled(self.fresh)
 
     def weigh(self, poles: Complexes) -> Rational:

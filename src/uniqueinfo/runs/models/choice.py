@@ -84,6 +84,12 @@ class ModelChoice:
         return (*source.files(argument), *(path for _, path in self._named if path is not None))
 
     @property
+    def code(self) -> Path | None:
+        """The file of the user's own code that building the network runs, if any."""
+        source, argument = self._asked
+        return source.code(argument)
+
+    @property
     def absolute(self) -> str:
         """The name, good from any folder."""
         source, argument = self._asked

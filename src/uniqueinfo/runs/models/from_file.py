@@ -41,6 +41,10 @@ class File(ModelSource):
         """The file itself."""
         return (Path(_parts(argument)[0]),)
 
+    def code(self, argument: str) -> Path:
+        """The file itself."""
+        return Path(_parts(argument)[0])
+
     def absolute(self, argument: str) -> str:
         """With the whole path."""
         path, function = _parts(argument)
@@ -65,7 +69,7 @@ def _made(path: Path, function: str, shape: tuple[int, ...], outputs: int) -> nn
         accepted = inspect.signature(make).parameters
         given = {name: value for name, value in (("outputs", outputs), ("shape", shape)) if name in accepted}
         network = make(**given)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"--model {path}:{function}: fails with {type(error).__name__}: {error}; mend it, or look with --debug"
         ) from error
@@ -86,7 +90,7 @@ def function_in(option: str, name: str) -> Callable[..., Any]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that ends by calling exit ends nothing of ours
         raise InputError(
             f"{option} {name}: fails with {type(error).__name__}: {error}; mend it, or look with --debug"
         ) from error

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 
 
 def library(name: str) -> Any:
@@ -16,8 +16,7 @@ def library(name: str) -> Any:
         return importlib.import_module(name)
     except (ImportError, RuntimeError) as missing:  # torchvision of another torch raises the second
         raise InputError(
-            f"--model {package}:…: {package} cannot be imported ({str(missing).splitlines()[0]}): "
-            f"pip install 'uniqueinfo[{package}]'"
+            f"--model {package}:…: {package} cannot be imported ({cause(missing)}): pip install 'uniqueinfo[{package}]'"
         ) from missing
 
 
@@ -25,7 +24,5 @@ def loaded(name: str, load: Callable[[], Any]) -> Any:
     """What `load` gives; its errors are told as a mistake in the name."""
     try:
         return load()
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise InputError(
-            f"--model …:{name}: cannot be loaded ({str(error).splitlines()[0]}); check the name"
-        ) from error
+    except Exception as error:  # libraries raise what they like
+        raise InputError(f"--model …:{name}: cannot be loaded ({cause(error)}); check the name") from error

@@ -49,6 +49,10 @@ class ModelSource(ABC):
         """Files of the user that the network depends on."""
         return ()
 
+    def code(self, argument: str) -> Path | None:
+        """The file of the user's own code that building the network runs, if any."""
+        return None
+
     def absolute(self, argument: str) -> str:
         """The name, good from any folder."""
         return f"{self.prefix}:{argument}" if argument else self.prefix

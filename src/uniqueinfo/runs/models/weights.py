@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -24,7 +24,9 @@ def read_weights(path: Path, option: str = "--weights") -> dict[str, Tensor]:
         try:
             return load_file(path)
         except (SafetensorError, OSError) as error:
-            raise InputError(f"{option} {path}: is not a safetensors file, or is damaged ({error})") from error
+            raise InputError(
+                f"{option} {path}: is not a safetensors file, or is damaged ({cause(error)}); save it again"
+            ) from error
     if path.suffix not in (".pth", ".pt", ".bin"):
         raise InputError(f"{option} {path}: give a .safetensors or .pth file")
     try:
@@ -36,8 +38,10 @@ def read_weights(path: Path, option: str = "--weights") -> dict[str, Tensor]:
             f"{option} {path}: holds more than tensors, or is damaged, and opening it could run code; save "
             "model.state_dict() alone, or as .safetensors"
         ) from error
-    except (RuntimeError, EOFError, OSError) as error:
-        raise InputError(f"{option} {path}: cannot be read ({str(error).splitlines()[0]})") from error
+    except Exception as error:  # torch raises what the damaged file makes it stumble over
+        raise InputError(
+            f"{option} {path}: cannot be read ({cause(error)}); save it again, or fetch it again"
+        ) from error
     for key in ("state_dict", "model", "model_state_dict"):
         if isinstance(found, Mapping) and isinstance(found.get(key), Mapping):
             found = found[key]

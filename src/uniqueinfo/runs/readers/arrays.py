@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.errors import InputError, cause, known_names
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.labels import as_task
 from uniqueinfo.runs.readers.reader import Reader, Turn, suffixed
@@ -35,11 +35,11 @@ def _read_npz(path: Path, reading: Reading) -> Data:
     import pandas as pd
 
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
         raise InputError(
-            f"{path}: cannot be read as an .npz of plain arrays ({error}); save it with np.savez"
+            f"{path}: cannot be read as an .npz of plain arrays ({cause(error)}); save it with np.savez"
         ) from error
     inputs = _first(arrays, _INPUTS)
     if inputs is None:
@@ -100,14 +100,22 @@ def _data(
         raise InputError(
             f"{path}: expected numbers with one sample in each row, got {inputs.dtype} of shape {inputs.shape}"
         )
-    if labels is not None and len(labels) != len(inputs):
-        raise InputError(f"{path}: {len(inputs)} samples and {len(labels)} labels; give one label for each sample")
+    if labels is not None and (labels.ndim == 0 or len(labels) != len(inputs)):
+        count = "a single label" if labels.ndim == 0 else f"{len(labels)} labels"
+        raise InputError(f"{path}: {len(inputs)} samples and {count}; give one label for each sample")
     ids = np.arange(len(inputs)) if ids is None else ids
     if ids.shape != (len(inputs),):
         raise InputError(f"{path}: {len(inputs)} samples and ids of shape {ids.shape}; give one id for each sample")
     check_finite(str(path), inputs)
+    with np.errstate(over="ignore"):
+        numbers = _as_inputs(inputs)
+    beyond = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
+    if beyond.any():
+        raise InputError(
+            f"{path}: sample {int(beyond.argmax())} (counted from 0) holds a number beyond float32's 3.4e38; scale it"
+        )
     return Data(
-        _as_inputs(inputs),
+        numbers,
         None if labels is None else as_task(path, labels, reading.task),
         unique_ids(path, ids),
         columns,
@@ -166,7 +174,7 @@ def _npy(path: Path) -> NDArray[Any]:
     try:
         array = np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read as a plain array ({error}); save it with np.save") from error
+        raise InputError(f"{path}: cannot be read as a plain array ({cause(error)}); save it with np.save") from error
     return np.asarray(array)
 
 
@@ -176,7 +184,7 @@ def idx_array(path: Path) -> NDArray[Any]:
         with _opened(path) as file:
             content = file.read()
     except (OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); fetch it again") from error
+        raise InputError(f"{path}: cannot be read ({cause(error)}); fetch it again") from error
     if len(content) < 4 or content[2] not in _IDX_TYPES:
         raise InputError(f"{path}: is not an IDX file; MNIST's are named like train-images-idx3-ubyte")
     dims = content[3]

@@ -165,7 +165,13 @@ def _words(train: pd.Series[Any]) -> _Encode:
     try:
         vectorizer.fit(filled_texts(train))
     except ValueError as error:
-        raise InputError(f"column {train.name!r}: there are no words in its texts ({error})") from error
+        empty = (
+            f"{(train.isna() | (train.astype(str).str.strip() == '')).sum():,} of its {len(train):,} cells are empty"
+        )
+        raise InputError(
+            f"column {train.name!r}: none of its texts has a word of two letters or more, and {empty}; name another "
+            "column with --text, or keep this one out of training with --extra"
+        ) from error
     return lambda column: vectorizer.transform(filled_texts(column)).toarray()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.progress import progress
 
 _BATCH = 32
@@ -21,9 +21,9 @@ def embed(name: str, texts: list[str]) -> NDArray[np.float32]:
         raise InputError("--embed needs the transformers library: pip install 'uniqueinfo[transformers]'") from missing
     try:
         tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name).eval()
-    except (OSError, ValueError) as error:
+    except Exception as error:  # of any kind, from a folder that holds something else
         raise InputError(
-            f"--embed {name}: no such model can be loaded ({str(error).splitlines()[0]}); name a folder that holds one"
+            f"--embed {name}: no such model can be loaded ({cause(error)}); name a folder that holds one"
         ) from error
     found = []
     with torch.inference_mode(), progress("Embedding texts", len(texts), unit="texts") as advance:

@@ -11,7 +11,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.types import Indices
 
 
-def hold_out(labels: NDArray[Any], share: float, seed: int) -> tuple[Indices, Indices]:
+def hold_out(labels: NDArray[Any], share: float, seed: int, where: object = "the data") -> tuple[Indices, Indices]:
     """Indices to train on and to validate on, each in order; at least one sample of every class is trained on.
 
     >>> train, val = hold_out(np.array([0] * 8 + [1] * 4), 0.25, seed=0)
@@ -28,6 +28,7 @@ def hold_out(labels: NDArray[Any], share: float, seed: int) -> tuple[Indices, In
     val = np.sort(np.concatenate(held))
     if len(val) == 0:
         raise InputError(
-            f"{len(labels)} samples are too few to hold {share:.0%} of each class out for validation; name --val"
+            f"{where}: {len(labels)} samples are too few to hold {share:.0%} of each class out for validation; name "
+            "--val, or raise --holdout"
         )
     return np.setdiff1d(np.arange(len(labels)), val), val

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.readers.data import Data, Reading
 from uniqueinfo.runs.readers.reader import Reader, Turn
@@ -131,8 +131,8 @@ def _broken(paths: list[Path]) -> dict[int, str]:
 def _reason(path: Path) -> str | None:
     try:
         open_picture(path)
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        told = "not a picture" if isinstance(error, UnidentifiedImageError) else str(error)
+    except Exception as error:  # Pillow raises what the damaged bytes make it stumble over
+        told = "not a picture" if isinstance(error, UnidentifiedImageError) else cause(error)
         return f"cannot be read ({told})"
     return None
 

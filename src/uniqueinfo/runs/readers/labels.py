@@ -19,11 +19,15 @@ def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
     >>> as_task(Path("t.csv"), np.array([1, 2]), "regression"), as_task(Path("t.csv"), np.array([1.0, 2.0]), "classes")
     (array([1., 2.]), array([1, 2]))
     """
+    if labels.ndim > 2 or 0 in labels.shape:
+        raise InputError(
+            f"{where}: labels are of shape {labels.shape}; give one for each sample, or a row of them for each"
+        )
+    if labels.dtype.kind in "OS":
+        labels = _as_names(where, labels)
     if labels.ndim == 2:
         return _several(where, labels, task)
-    if labels.dtype.kind == "O":
-        labels = labels.astype(str)
-    if labels.dtype.kind in "US":
+    if labels.dtype.kind == "U":
         if task == "regression":
             raise InputError(f"{where}: the label {labels[0]!r} is not a number, as --task regression needs")
         return labels
@@ -40,6 +44,14 @@ def as_task(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
             raise InputError(f"{where}: label {labels[first]} of row {first} is no class; drop --task classes")
         return whole
     return labels
+
+
+def _as_names(where: Path, labels: NDArray[Any]) -> NDArray[np.str_]:
+    """Names, where labels are bytes or Python objects."""
+    try:
+        return np.char.decode(labels, "utf-8") if labels.dtype.kind == "S" else labels.astype(str)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: labels are bytes that are not UTF-8; save them as texts or numbers") from error
 
 
 def _several(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:

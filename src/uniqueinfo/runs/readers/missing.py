@@ -111,6 +111,8 @@ def _is_empty(column: pd.Series[Any], role: str) -> NDArray[np.bool_]:
         return empty
     if role == "vector":
         return np.array([not _is_whole(cell) for cell in column])
+    if role == "text":
+        return (column.isna() | (column.astype(str).str.strip() == "")).to_numpy()
     return column.isna().to_numpy()
 
 

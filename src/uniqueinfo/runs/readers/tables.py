@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.errors import InputError, cause, known_names
 from uniqueinfo.runs.readers.columns import filled_texts
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.fields import check_fields
@@ -26,9 +26,9 @@ _LABELS = ("label", "labels", "y", "target")
 
 def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     """A table with one sample in each row; `inputs` are the columns to train on, as they stand."""
-    frame = _frame(path).rename(columns=str)
+    frame = _plain(path, _frame(path).rename(columns=str))
     if len(frame) == 0:
-        raise InputError(f"{path}: the table has no rows")
+        raise InputError(f"{path}: the table has no rows; give at least a few of each class")
     for option, name in _named_columns(reading, labelled):
         if name not in frame:
             raise InputError(f"{path}: {option}: there is no column {name!r}; {known_names(name, frame)}")
@@ -38,6 +38,8 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     roles = {name: role for name, role in found.items() if role not in UNTRAINED}
     if not roles:
         raise InputError(f"{path}: no column is left to train on beside the label; it has {', '.join(map(str, frame))}")
+    if label is not None and frame[label].map(lambda cell: isinstance(cell, list | np.ndarray)).any():
+        raise InputError(f"{path}: the label {label!r} holds lists; give each row one label, or several in an .npz")
     holes = Holes.of(frame, roles, label)
     holes.check(path, reading.fill)
     kept = holes.kept(path, len(frame), reading.fill)
@@ -114,12 +116,43 @@ def _frame(path: Path) -> pd.DataFrame:
     except InputError:
         raise
     except pd.errors.EmptyDataError as error:
-        raise InputError(f"{path}: the file is empty") from error
+        raise InputError(f"{path}: the file is empty; name another, or write it again") from error
     except (ValueError, OSError) as error:  # pandas' and Arrow's own errors are among these
         kind = path.suffix.removeprefix(".").upper()
-        raise InputError(
-            f"{path}: cannot be read as {kind} ({str(error).splitlines()[0]}); mend or convert it"
-        ) from error
+        raise InputError(f"{path}: cannot be read as {kind} ({cause(error)}); mend or convert it") from error
+
+
+def _plain(path: Path, frame: pd.DataFrame) -> pd.DataFrame:
+    """Cells as they can be stored: objects in cells are refused; numbers too long to count in are taken for names."""
+    for name in frame.columns[frame.columns.map(lambda name: _holds_objects(frame[name]))]:
+        column = frame[name]
+        length = None
+        for row, cell in enumerate(column):
+            wrong = _wrong(cell, length)
+            if wrong:
+                raise InputError(
+                    f"{path}: column {name!r} holds {wrong} in row {row} (counted from 0); give each cell a number, a "
+                    "text, or a list of as many numbers as the others"
+                )
+            length = len(cell) if isinstance(cell, list | np.ndarray) else length
+        if length is None and not column.map(lambda cell: isinstance(cell, str)).all():
+            frame[name] = column.where(column.isna(), column.astype(str))  # numbers among names, or too long to count
+    return frame
+
+
+def _holds_objects(column: Any) -> bool:
+    return isinstance(column, pd.Series) and pd.api.types.is_object_dtype(column)  # not two columns of one name
+
+
+def _wrong(cell: Any, length: int | None) -> str:
+    """What is wrong with a cell, after lists of this length."""
+    if isinstance(cell, dict):
+        return "an object"
+    if not isinstance(cell, list | np.ndarray):
+        return ""
+    if not all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in cell):
+        return "a list of other things than numbers"
+    return "" if length in (None, len(cell)) else f"a list of {len(cell)} numbers after one of {length}"
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -129,10 +162,14 @@ def _records(path: Path) -> list[dict[str, Any]]:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            record = json.loads(line) if line.lstrip().startswith("{") else None
-            if record is None:
+            if not line.lstrip().startswith("{"):
                 raise ValueError(f"line {number} is no object")
-            found.append(record)
+            try:
+                found.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from error
+            except RecursionError as error:
+                raise ValueError(f"line {number} holds too many things in one another") from error
     return found
 
 
