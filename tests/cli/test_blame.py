@@ -35,9 +35,13 @@ def _broken_line(folder: Path) -> Path:
     return path
 
 
-def _labels(y: Any) -> Callable[[Path], Path]:
+def _classes() -> Any:
+    return np.arange(24) % 2
+
+
+def _labels(y: Callable[[], Any]) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
-        np.savez(folder / "a.npz", X=np.random.default_rng(0).normal(size=(24, 3)), y=y)
+        np.savez(folder / "a.npz", X=np.random.default_rng(0).normal(size=(24, 3)), y=y())
         return folder / "a.npz"
 
     return write
@@ -70,11 +74,11 @@ def _cut(folder: Path) -> Path:
 
 
 MISTAKES: dict[str, tuple[Callable[[Path], Path], tuple[Any, ...], str]] = {
-    "a seed below zero": (_labels(np.arange(24) % 2), ("--seed", "-1"), "'--seed'"),
-    "a device that is not there": (_labels(np.arange(24) % 2), ("--device", "gpu9"), "'gpu9' cannot be used here"),
-    "labels of three axes": (_labels(np.ones((24, 2, 2))), (), "labels are of shape (24, 2, 2); give one"),
-    "a single label": (_labels(np.array(3)), (), "24 samples and a single label; give one"),
-    "no labels at all": (_labels(np.ones((24, 0))), (), "labels are of shape (24, 0); give one"),
+    "a seed below zero": (_labels(_classes), ("--seed", "-1"), "'--seed'"),
+    "a device that is not there": (_labels(_classes), ("--device", "gpu9"), "'gpu9' cannot be used here"),
+    "labels of three axes": (_labels(lambda: np.ones((24, 2, 2))), (), "labels are of shape (24, 2, 2); give one"),
+    "a single label": (_labels(lambda: np.array(3)), (), "24 samples and a single label; give one"),
+    "no labels at all": (_labels(lambda: np.ones((24, 0))), (), "labels are of shape (24, 0); give one"),
     "a file that is cut off": (_cut, (), "cut.npz: cannot be read"),
     "an object in a cell": (_jsonl(a={"b": 1}), (), "column 'a' holds an object in row 40"),
     "a list among numbers": (_jsonl(a=[1, "x"]), (), "holds a list of other things than numbers in row 40"),
@@ -84,8 +88,8 @@ MISTAKES: dict[str, tuple[Callable[[Path], Path], tuple[Any, ...], str]] = {
     "broken EXIF": (_broken_exif, (), "0.jpg: cannot be read"),
     "a pipe": (_pipe, (), "is a pipe or a device, which is read once at most; write it to a file first"),
     "too few to validate": (files.pictures, ("--model", "mlp:4", "--validate", 3), "--validate 3: give 10 to"),
-    "validating a linear model": (_labels(np.arange(24) % 2), ("--validate", 12), "its scores are exact already"),
-    "a rate that diverges": (_labels(np.arange(24) % 2), ("--lr", "1e9", "--steps", 9), "diverges on"),
+    "validating a linear model": (_labels(_classes), ("--validate", 12), "its scores are exact already"),
+    "a rate that diverges": (_labels(_classes), ("--lr", "1e9", "--steps", 9), "diverges on"),
 }  # fmt: skip
 
 
@@ -144,22 +148,28 @@ def test_what_nobody_foresaw_is() -> None:
     assert ours(ZeroDivisionError("x"))[1] == 1
 
 
-X = np.random.default_rng(0).normal(size=(12, 3))
-Y = np.arange(12) % 2
+def x() -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
+
+
+def y() -> np.ndarray:
+    return np.arange(12) % 2
+
+
 CALLS: dict[str, Callable[[], Any]] = {
-    "training by name": lambda: ui.score_features(X, Y, training="sgd"),  # type: ignore[arg-type]
+    "training by name": lambda: ui.score_features(x(), y(), training="sgd"),  # type: ignore[arg-type]
     "a rate by name": lambda: ui.GradientDescent("fast", 10),  # type: ignore[arg-type]
     "a projection by name": lambda: ui.score(
-        torch.nn.Linear(3, 1), (X.astype(np.float32), Y), projection="random", progress=False  # type: ignore[arg-type]
+        torch.nn.Linear(3, 1), (x(), y()), projection="random", progress=False  # type: ignore[arg-type]
     ),
     "a seed below zero": lambda: ui.RandomCoordinates(4, seed=-1),
-    "a device that is not there": lambda: ui.score_features(X, Y, device="gpu9"),
+    "a device that is not there": lambda: ui.score_features(x(), y(), device="gpu9"),
     "rows of different lengths": lambda: ui.score_features([[1], [1, 2]], [0, 1]),
-    "ids that cannot be compared": lambda: ui.score_features(X, Y, ids=[None, *range(11)]),
+    "ids that cannot be compared": lambda: ui.score_features(x(), y(), ids=[None, *range(11)]),
     "no scores": lambda: ui.mislabeled(None),  # type: ignore[arg-type]
     "no folder": lambda: ui.load(None),  # type: ignore[arg-type]
-    "a loss that fails": lambda: ui.score_features(X, Y, training=ui.Converged(0.1, loss=lambda f, y: 1 / 0)),  # type: ignore[arg-type, return-value]
-    "a network that fails": lambda: ui.score(torch.nn.Linear(7, 1), (X.astype(np.float32), Y), progress=False),
+    "a loss that fails": lambda: ui.score_features(x(), y(), training=ui.Converged(0.1, loss=lambda f, y: 1 / 0)),  # type: ignore[arg-type, return-value]
+    "a network that fails": lambda: ui.score(torch.nn.Linear(7, 1), (x(), y()), progress=False),
 }  # fmt: skip
 
 

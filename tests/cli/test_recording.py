@@ -73,7 +73,7 @@ def test_scores_follow_a_recording(uniqueinfo: Caller, place: Path) -> None:
 
 def test_the_own_training_says_how_far_to_trust_them(uniqueinfo: Caller, place: Path) -> None:
     score(uniqueinfo, place)
-    answer = uniqueinfo("validate", place / "run", "--with", f"{place / 'net.py'}:train")
+    answer = uniqueinfo("validate", place / "run", "--with", f"{place / 'net.py'}:train", "--trust")
     assert answer.code == 0, answer.err
     assert "two runs of your training" in answer.out
 

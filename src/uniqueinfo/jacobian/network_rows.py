@@ -149,10 +149,11 @@ class NetworkRows:
         """
         owned = OwnedFolder.open(folder, KIND, {})
         owner = owned.owner() or {}
-        mine = {"cut": {"piece": self.cut.piece, "batch": self.cut.batch}, "shape": list(self.shape)}
+        mine: dict[str, Any] = {"cut": {"piece": self.cut.piece, "batch": self.cut.batch}, "shape": list(self.shape)}
         found = replace(self, trusted=trusted)
-        if owner.get("shape") == mine["shape"]:
-            found = replace(found, cut=Cut(**owner["cut"]))
+        cut = owner.get("cut")
+        if owner.get("shape") == mine["shape"] and isinstance(cut, dict) and cut.keys() == mine["cut"].keys():
+            found = replace(found, cut=Cut(**cut))
         else:
             owned.remove("rows-*")
             owned.note(mine)
