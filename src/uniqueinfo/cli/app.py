@@ -130,6 +130,23 @@ def report(run: RunFolder, as_json: Json = False) -> None:
     write(run, as_json=as_json)
 
 
+@app.command(epilog="Example: uniqueinfo review runs/photos")
+def review(
+    run: RunFolder,
+    port: Annotated[int, typer.Option(help="Where to serve; 0 takes a free one.", min=0, max=65535)] = 0,
+    opinions: Annotated[int, typer.Option(help="How many people are to decide on each suspect.", min=1)] = 1,
+    noise_rate: Annotated[
+        float | None, typer.Option(help="Share of labels to suspect; estimated where not given.", min=0, max=1)
+    ] = None,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+) -> None:
+    """Decide on labels that look wrong, one after another, on a page of this machine."""
+    from uniqueinfo.review.opening import opened, serve
+
+    with opened(run, port=port, noise_rate=noise_rate, opinions=opinions) as server:
+        serve(server, show=show)
+
+
 add_questions(app)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.review.agreement import Agreement, Outcome, people
-from uniqueinfo.review.decisions import Decision, Kind, Ledger, Opinions, standing
+from uniqueinfo.review.decisions import KINDS, Decision, Kind, Ledger, Opinions, standing
 from uniqueinfo.review.following import Following
 from uniqueinfo.review.neighbours import Neighbours
 from uniqueinfo.scores.predictions import Predictions
@@ -92,18 +92,18 @@ class Session:
         with self._lock:
             return self._card(by)
 
-    def decide(self, by: str, name: str, decision: Kind, label: str | None = None) -> dict[str, Any]:
+    def decide(self, by: str, name: str, decision: str, label: str | None = None) -> dict[str, Any]:
         """Keep a decision on the disk, score the others anew, and go on with the next suspect."""
         with self._lock:
             if name not in self._at:
                 raise InputError(f"sample {name!r} is not of this run")
-            if decision == "undo":
-                raise InputError("a decision is taken back by undo, without naming the sample")
+            if decision not in KINDS or decision == "undo":
+                raise InputError(f"decision {decision!r}: expected keep, relabel, drop or unsure")
             if label is not None and label not in self.classes:
                 raise InputError(f"label {label!r}: there is no such class; {known_names(label, self.classes)}")
-            if label == self._given[self._at[name]]:
-                decision, label = "keep", None
-            self._append(Decision(name, decision, given=self._given[self._at[name]], by=by, label=label))
+            given = self._given[self._at[name]]
+            kind, label = ("keep", None) if label == given else (decision, label)
+            self._append(Decision(name, cast(Kind, kind), given=given, by=by, label=label))
             self._shown.pop(by, None)
             return self._card(by)
 
