@@ -147,6 +147,23 @@ def review(
         serve(server, show=show)
 
 
+@app.command(epilog="Example: uniqueinfo clean runs/photos --out photos-clean")
+def clean(
+    run: RunFolder,
+    out: Annotated[Path, typer.Option(metavar="FILE|FOLDER", help="The cleaned table, or a new folder of pictures.")],
+    decisions: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Decisions made on report.html; may be repeated. Else those of the run."),
+    ] = None,
+    copy: Annotated[bool, typer.Option("--copy", help="Copy pictures; else links to them are made.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the data as it is by what was decided: labels mended, dropped samples left out."""
+    from uniqueinfo.cli.reviewing import clean as write
+
+    write(run, out, decisions or [], copy=copy, as_json=as_json)
+
+
 add_questions(app)
 
 

@@ -14,6 +14,7 @@ from uniqueinfo.pages import svg, words
 from uniqueinfo.pages.figures import natural
 from uniqueinfo.pages.parts import digest, environment, part
 from uniqueinfo.pages.summarize import Summary
+from uniqueinfo.pages.suspects import to_decide
 from uniqueinfo.pages.views import shorten
 from uniqueinfo.scores.everyone import HELD
 from uniqueinfo.store.files import replacing
@@ -22,6 +23,8 @@ from uniqueinfo.store.plain import plain
 _DATA = 1_300_000
 """Bytes of table in the page; with everything else it stays below two million."""
 _ID, _CELL, _CHOICES = 120, 60, 60
+_DECIDED_ON = 500
+"""Suspects that can be decided on in the page."""
 _TITLES = {
     "id": ("Sample", "The sample's id"),
     "label": ("Label", "The label it came with"),
@@ -128,7 +131,16 @@ def _data_of(summary: Summary, table: pd.DataFrame) -> dict[str, Any]:
         "views": views,
         "validation": summary.validation_views,
         "validation_names": _validation_names(summary, table),
+        "suspects": _suspects(summary),
+        "classes": list(summary.classes or ()),
     }
+
+
+def _suspects(summary: Summary) -> list[dict[str, Any]]:
+    """Those to decide on here."""
+    if summary.suspects is None or summary.predictions is None:
+        return []
+    return to_decide(summary.suspects, summary.predictions, _DECIDED_ON)
 
 
 def _validation_names(summary: Summary, table: pd.DataFrame) -> dict[int, str]:

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.pages.suspects import chance_wrong, likeliest
 from uniqueinfo.review.agreement import Agreement, Outcome, people
 from uniqueinfo.review.decisions import KINDS, Decision, Kind, Ledger, Opinions, standing
 from uniqueinfo.review.following import Following
@@ -24,10 +24,6 @@ from uniqueinfo.types import Indices
 
 _SIMILAR = 6
 """Similar samples shown of either label."""
-_CLASSES = 5
-"""Classes whose probability is shown."""
-CHANCES = ("probability", "wrong")
-"""Columns in which an answer may say how likely a label is wrong; the first that is there is shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +52,7 @@ class Found:
 
     def says(self, sample: int) -> list[tuple[str, float]]:
         """The likeliest classes by the network trained without the sample, and their probabilities."""
-        at = int(np.searchsorted(self.following.kept, sample))
-        chances = self._predictions.probability[at]
-        return [(self.following.names[c], float(chances[c])) for c in np.argsort(-chances, kind="stable")[:_CLASSES]]
+        return likeliest(self._predictions, int(np.searchsorted(self.following.kept, sample)))
 
 
 class Session:
@@ -183,14 +177,13 @@ class Session:
         says = found.says(sample)
         row = found.rows.get(sample, {})  # one that is shown again may be no suspect any more
         suggested = str(row.get("suggested") or next(name for name, _ in says if name != given))
-        chance = next((float(row[name]) for name in CHANCES if name in row and pd.notna(row[name])), None)
         place = found.following.given.place
         return {
             "at": sample,
             "id": self.ids[sample],
             "label": given,
             "suggested": suggested,
-            "chance": chance,
+            "chance": chance_wrong(row),
             "says": says,
             "place": None if place is None else str(place[sample]),
             "similar": [
