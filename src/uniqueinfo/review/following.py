@@ -62,17 +62,9 @@ class Following:
         labels = {at: number for at, number in wanted.items() if number is not None and found.now[at] != number}
         return found._relabelled(np.array(list(labels)), np.array(list(labels.values()))) if labels else found
 
-    @property
-    def kept(self) -> Indices:
-        """Positions of the samples that were not dropped."""
-        return np.flatnonzero(~self.dropped)
-
     @cached_property
     def scores(self) -> HeldScores:
-        """Of the samples that were not dropped, in their order, as they are by now.
-
-        Outputs and labels follow; information is what it was.
-        """
+        """As they are by now: outputs and labels follow, information is what it was."""
         left_out, outputs = self.given.loo_outputs, self.given.outputs
         if self.mended is not None and self.first is not None:
             left_out = left_out + (self.mended.left_out() - self.first[0])
@@ -86,7 +78,11 @@ class Following:
             effects=None,
             errors=None,
         )
-        return whole if not self.dropped.any() else _taken(whole, self.kept)
+        return whole
+
+    def scores_of(self, samples: Indices) -> HeldScores:
+        """Of some of the samples, in this order."""
+        return _taken(self.scores, samples)
 
     @property
     def _labels(self) -> Any:

@@ -28,31 +28,45 @@ _SIMILAR = 6
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Who is suspect by now, in their order."""
+    """Who is suspect by now, in their order, among the samples that nobody has decided on.
+
+    A label that a person has looked at is no suspect any more, whatever the network says of it: it is not asked about,
+    and does not count where the share of wrong labels is estimated.
+    """
 
     following: Following
-    answer: Mislabeled
+    open: Indices
+    """Positions of the samples that nobody has decided on."""
+    answer: Mislabeled | None
+    """None where nobody is left to ask about."""
+
+    @classmethod
+    def of(cls, following: Following, open_: Indices, ask: Callable[[Scores], Mislabeled]) -> Found:
+        """Ask again."""
+        return cls(following, open_, ask(following.scores_of(open_)) if len(open_) else None)
 
     @cached_property
     def order(self) -> list[int]:
         """Positions of the suspects among all samples."""
-        return [int(at) for at in self.following.kept[self.answer.samples[: self.answer.count]]]
+        if self.answer is None:
+            return []
+        found: list[int] = self.open[self.answer.samples[: self.answer.count]].tolist()
+        return found
 
     @cached_property
     def rows(self) -> dict[int, Mapping[str, Any]]:
         """What the answer says of each suspect."""
+        if self.answer is None:
+            return {}
         rows: list[Mapping[str, Any]] = self.answer.frame().to_dict("records")  # type: ignore[assignment]
         return dict(zip(self.order, rows, strict=True))
 
     @cached_property
-    def _predictions(self) -> Predictions:
+    def predictions(self) -> Predictions:
+        """What the network says of all samples."""
         found = Predictions.of(self.following.scores)
         assert found is not None
         return found
-
-    def says(self, sample: int) -> list[tuple[str, float]]:
-        """The likeliest classes by the network trained without the sample, and their probabilities."""
-        return likeliest(self._predictions, int(np.searchsorted(self.following.kept, sample)))
 
 
 class Session:
@@ -123,8 +137,7 @@ class Session:
         self._standing = standing(self._ledger.decisions)
         name = decision.sample
         following = self._found.following.decided({self._at[name]: self._class(name)})
-        if following is not self._found.following:
-            self._found = self._asked(following)
+        self._found = self._asked(following)
 
     def _note(self, decision: Decision) -> None:
         """What a person decided, in the order in which it would be taken back."""
@@ -135,7 +148,8 @@ class Session:
             del history[len(history) - 1 - history[::-1].index(decision.sample)]
 
     def _asked(self, following: Following) -> Found:
-        return Found(following, self._ask(following.scores))
+        decided = [self._at[name] for name in self._standing if Outcome.of(self._opinions(name)).decision != "unsure"]
+        return Found.of(following, np.setdiff1d(np.arange(len(self.ids)), decided), self._ask)
 
     def _class(self, name: str) -> int | None:
         """The class that a sample has by what was decided; None where it is dropped."""
@@ -147,13 +161,15 @@ class Session:
         return self._standing.get(name, {})
 
     def _queue(self, by: str) -> list[int]:
-        """Suspects a person has not decided, and not enough others either."""
+        """What a person has not decided: samples that need another opinion, then suspects in their order."""
 
-        def open_to(sample: int) -> bool:
-            found = self._opinions(self.ids[sample])
+        def open_to(name: str) -> bool:
+            found = self._opinions(name)
             return by not in found and sum(one.decision != "unsure" for one in found.values()) < self._wanted
 
-        return [sample for sample in self._found.order if open_to(sample)]
+        begun = [self._at[name] for name in self._standing if open_to(name)]
+        others = (sample for sample in self._found.order if open_to(self.ids[sample]))
+        return list(dict.fromkeys([*begun, *others])) if self._wanted > 1 else list(others)
 
     def _next(self, by: str) -> int | None:
         """What is shown already stays; then the first that nobody else has before them; then any."""
@@ -174,7 +190,7 @@ class Session:
 
     def _sample(self, sample: int) -> dict[str, Any]:
         found, given = self._found, self._given[sample]
-        says = found.says(sample)
+        says = likeliest(found.predictions, sample)
         row = found.rows.get(sample, {})  # one that is shown again may be no suspect any more
         suggested = str(row.get("suggested") or next(name for name, _ in says if name != given))
         place = found.following.given.place

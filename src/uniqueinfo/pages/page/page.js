@@ -197,7 +197,7 @@
     return { ...suspect, view: { ...view, picture: pictures.get(suspect.at) ?? view.picture }, similar: [] };
   }
 
-  function state(first) {
+  function upcoming(first) {
     const left = data.suspects.filter((suspect) => !decidedBy(suspect.id));
     const sample = left.find((suspect) => suspect.id === first) ?? left[0];
     const progress = { decided: made.length, left: left.length, can_undo: made.length > 0, done: "Download your decisions, and hand them to uniqueinfo clean." };
@@ -205,14 +205,14 @@
   }
 
   const backend = {
-    next: () => state(),
+    next: () => upcoming(),
     decide: (id, decision, label) => {
       const given = data.suspects.find((suspect) => suspect.id === id).label;
       const at = new Date().toISOString().replace(/\.\d+/, "");
       made.push({ sample: id, decision, given, by: find("by").value.trim() || "me", ...(label === null ? {} : { label }), at });
-      return state();
+      return upcoming();
     },
-    undo: () => state(made.pop()?.sample),
+    undo: () => upcoming(made.pop()?.sample),
   };
 
   function handOut({ detail }) {
