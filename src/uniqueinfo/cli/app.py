@@ -164,6 +164,24 @@ def clean(
     write(run, out, decisions or [], copy=copy, as_json=as_json)
 
 
+@app.command(epilog="Example: uniqueinfo decisions runs/photos --export tasks.json --format label-studio")
+def decisions(
+    run: RunFolder,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write suspects and decisions.")] = None,
+    import_: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="Take over answers.")] = None,
+    form: Annotated[
+        str,
+        typer.Option("--format", help="decisions, label-studio, argilla, fiftyone (pictures) or cleanlab."),
+    ] = "decisions",
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who made answers that name nobody.")] = "imported",
+    as_json: Json = False,
+) -> None:
+    """Say what was decided; hand suspects to other tools, and take over what was answered there."""
+    from uniqueinfo.cli.reviewing import decisions as tell
+
+    tell(run, export, import_, form=form, by=by, as_json=as_json)
+
+
 add_questions(app)
 
 
