@@ -18,15 +18,14 @@ def _write(records: Sequence[Record], classes: Sequence[str]) -> str:
     found = []
     for record in records:
         people = {by: str(uuid5(NAMESPACE_URL, f"uniqueinfo:{by}")) for by in record.opinions}
+        responses = [{"value": choice_of(one), "user_id": people[by]} for by, one in record.opinions.items()]
         found.append(
             {
                 "id": record.id,
                 "fields": {str(name): str(value) for name, value in record.fields.items()},
                 "metadata": {"given": record.given, **{f"{_NAME}{number}": by for by, number in people.items()}},
                 "suggestions": {_QUESTION: {"value": record.suggested, "score": record.chance, "agent": "uniqueinfo"}},
-                "responses": {
-                    _QUESTION: [{"value": choice_of(one), "user_id": people[by]} for by, one in record.opinions.items()]
-                },
+                "responses": {_QUESTION: responses} if responses else {},
                 "vectors": {},
                 "status": "completed" if record.opinions else "pending",
                 "_server_id": None,
