@@ -6,8 +6,12 @@ import os
 # instruction, in plain torch too. Without AMX it does not, and nothing else here uses it.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
+from tests.browsing import chromium
 from tests.cli.calling import Caller
 
 
@@ -15,3 +19,10 @@ from tests.cli.calling import Caller
 def uniqueinfo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Caller:
     """The command line as a user calls it."""
     return Caller(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One browser for all tests of pages."""
+    with chromium(tmp_path_factory.mktemp("profile")) as found:
+        yield found

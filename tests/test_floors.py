@@ -28,6 +28,7 @@ FLOORS = (
     "applications",
     "pages",
     "runs",
+    "review",
     "experiments",
     "cli",
 )

@@ -3,12 +3,22 @@
 from typing import TYPE_CHECKING
 
 from uniqueinfo._version import __version__ as __version__
+from uniqueinfo.above import answered_by as _answered_by
 from uniqueinfo.errors import FitError as FitError
 from uniqueinfo.errors import InputError as InputError
 from uniqueinfo.errors import UniqueInfoError as UniqueInfoError
 from uniqueinfo.threads import wait_asleep as _wait_asleep
 
 _wait_asleep()  # before any of the modules below loads torch
+
+
+def _review(*given: object, **options: object) -> object:
+    from uniqueinfo.review.opening import review
+
+    return review(*given, **options)  # type: ignore[arg-type]
+
+
+_answered_by("review", _review)
 
 # The public names and where they come from, once: type checkers read these imports, and so does `_homes` below.
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from uniqueinfo.applications.drawing import as_address
 from uniqueinfo.applications.printing import as_text
+from uniqueinfo.scores.display import shown
 from uniqueinfo.store.plain import records
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _FIRST_ROWS = 5  # of a table where an answer is printed
 _REPORT_ROWS = 50  # of a table, at most
-_LARGEST_SVG = 100_000  # bytes; a larger figure becomes a PNG
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,9 @@ class Answer(ABC):
         more = f"\n… {len(table) - _FIRST_ROWS:,} more rows in .frame()" if len(table) > _FIRST_ROWS else ""
         return f"{self.sentence}\n\n{as_text(table.head(_FIRST_ROWS), get_terminal_size().columns)}{more}"
 
+    def _repr_html_(self) -> str:
+        return shown(self.sentence, self.frame(), self._drawn())
+
     def galleries(self) -> Sequence[Gallery]:
         """Samples worth looking at."""
         return ()
@@ -89,16 +91,5 @@ class Answer(ABC):
         return {**found, "rows": len(found["table"]), "table": found["table"][:_REPORT_ROWS], "figure": self._drawn()}
 
     def _drawn(self) -> str:
-        """The figure as SVG, or, where that would be large (many points), as PNG."""
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-
-        with rc_context({"svg.hashsalt": self.name}):
-            figure = Figure(figsize=(7, 3.6), layout="constrained")
-            self.plot(figure.subplots())
-            drawn = {"svg": io.BytesIO(), "png": io.BytesIO()}
-            figure.savefig(drawn["svg"], format="svg", metadata={"Date": None})
-            figure.savefig(drawn["png"], format="png", dpi=150)
-        kind = "svg" if drawn["svg"].tell() <= _LARGEST_SVG else "png"
-        encoded = base64.b64encode(drawn[kind].getvalue()).decode()
-        return f"data:image/{'svg+xml' if kind == 'svg' else kind};base64,{encoded}"
+        """The figure as a data address."""
+        return as_address(self.plot, salt=self.name)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uniqueinfo.above import ask
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
@@ -81,6 +83,20 @@ class Mislabeled(Answer):
     """How many samples were trained on; those held out come after them."""
     order: NDArray[np.intp] | None = None
     """Positions in the order of the user's file."""
+    scores: Scores | None = None
+    """What was asked about."""
+
+    def review(self, decisions: str | Path | None = None, **options: Any) -> Path:
+        """Decide on the suspects in the browser; gives back the file of decisions once it is stopped.
+
+        `decisions`: the file; when not given, decisions.jsonl in the folder of the scores, or here where they are in
+        memory. Options: `samples`, what the samples look like, as `ui.report` takes it; `port`; `show=False` does not
+        open the browser; `noise_rate`.
+        """
+        if self.scores is None:
+            raise InputError("review: this answer was put together by hand; ask ui.mislabeled(scores)")
+        found: Path = ask("review", self.scores, decisions, **options)
+        return found
 
     @property
     def sentence(self) -> str:
@@ -188,7 +204,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
        id label suggested  margin
     5   5     2         0    -0.9
     """
-    scores, trained_on = everyone(scores), len(scores)
+    asked, scores, trained_on = scores, everyone(scores), len(scores)
     found = Predictions.of(scores)
     if found is None:
         raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
@@ -229,6 +245,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
         relabel=confidence >= _TWICE * np.take_along_axis(found.probability, found.given[:, None], axis=1)[:, 0],
         trained_on=trained_on,
         order=in_file_order(scores),
+        scores=asked,
     )
 
 

@@ -133,6 +133,58 @@ def report(run: RunFolder, as_json: Json = False) -> None:
     write(run, as_json=as_json)
 
 
+@app.command(epilog="Example: uniqueinfo review runs/photos")
+def review(
+    run: RunFolder,
+    port: Annotated[int, typer.Option(help="Where to serve; 0 takes a free one.", min=0, max=65535)] = 0,
+    opinions: Annotated[int, typer.Option(help="How many people are to decide on each suspect.", min=1)] = 1,
+    noise_rate: Annotated[
+        float | None, typer.Option(help="Share of labels to suspect; estimated where not given.", min=0, max=1)
+    ] = None,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+) -> None:
+    """Decide on labels that look wrong, one after another, on a page of this machine."""
+    from uniqueinfo.review.opening import opened, serve
+
+    with opened(run, port=port, noise_rate=noise_rate, opinions=opinions) as server:
+        serve(server, show=show)
+
+
+@app.command(epilog="Example: uniqueinfo clean runs/photos --out photos-clean")
+def clean(
+    run: RunFolder,
+    out: Annotated[Path, typer.Option(metavar="FILE|FOLDER", help="The cleaned table, or a new folder of pictures.")],
+    decisions: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Decisions made on report.html; may be repeated. Else those of the run."),
+    ] = None,
+    copy: Annotated[bool, typer.Option("--copy", help="Copy pictures; else links to them are made.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the data as it is by what was decided: labels mended, dropped samples left out."""
+    from uniqueinfo.cli.reviewing import clean as write
+
+    write(run, out, decisions or [], copy=copy, as_json=as_json)
+
+
+@app.command(epilog="Example: uniqueinfo decisions runs/photos --export tasks.json --format label-studio")
+def decisions(
+    run: RunFolder,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write suspects and decisions.")] = None,
+    import_: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="Take over answers.")] = None,
+    form: Annotated[
+        str,
+        typer.Option("--format", help="decisions, label-studio, argilla, fiftyone (pictures) or cleanlab."),
+    ] = "decisions",
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who made answers that name nobody.")] = "imported",
+    as_json: Json = False,
+) -> None:
+    """Say what was decided; hand suspects to other tools, and take over what was answered there."""
+    from uniqueinfo.cli.reviewing import decisions as tell
+
+    tell(run, export, import_, form=form, by=by, as_json=as_json)
+
+
 add_questions(app)
 
 

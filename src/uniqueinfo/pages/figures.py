@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from uniqueinfo.applications.drawing import as_address
+from uniqueinfo.scores.display import shown
 from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.types import Floats
 
@@ -31,9 +34,28 @@ _MOST_GROUPS = 40
 """Groups compared at most, the largest ones."""
 
 
+class Figure(ABC):
+    """What a figure of the page can do: its numbers, and its picture."""
+
+    title: ClassVar[str]
+
+    @abstractmethod
+    def frame(self) -> pd.DataFrame:
+        """The numbers."""
+
+    @abstractmethod
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The picture."""
+
+    def _repr_html_(self) -> str:
+        return shown(self.title, self.frame(), as_address(self.plot))
+
+
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(Figure):
     """How many samples have how much information: counts over equal steps of log₁₀, by class."""
+
+    title = "How many samples have how much information"
 
     edges: Floats
     counts: dict[str, NDArray[np.intp]]
@@ -64,8 +86,10 @@ class Distribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Concentration:
+class Concentration(Figure):
     """The share of all information that the most informative samples carry together."""
+
+    title = "How much of the information few samples carry"
 
     samples: Floats
     """Shares of the samples, the most informative first, from 0 to 1."""
@@ -105,8 +129,10 @@ class Concentration:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Figure):
     """Groups of samples (classes, or the values of a user's column) side by side."""
+
+    title = "Groups of samples side by side"
 
     column: str
     table: pd.DataFrame
@@ -147,8 +173,10 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Stopping:
+class Stopping(Figure):
     """Leave-one-out loss against training time, and the time chosen."""
+
+    title = "Leave-one-out loss against training time"
 
     steps: NDArray[np.intp] | Floats
     """Of descent; of flow its time, counted in steps."""

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 from markupsafe import Markup
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.pages import svg, words
 from uniqueinfo.pages.figures import natural
+from uniqueinfo.pages.parts import digest, environment, part
 from uniqueinfo.pages.summarize import Summary
+from uniqueinfo.pages.suspects import to_decide
 from uniqueinfo.pages.views import shorten
 from uniqueinfo.scores.everyone import HELD
 from uniqueinfo.store.files import replacing
@@ -26,6 +24,8 @@ from uniqueinfo.store.plain import plain
 _DATA = 1_300_000
 """Bytes of table in the page; with everything else it stays below two million."""
 _ID, _CELL, _CHOICES = 120, 60, 60
+_DECIDED_ON = 500
+"""Suspects that can be decided on in the page."""
 _TITLES = {
     "id": ("Sample", "The sample's id"),
     "label": ("Label", "The label it came with"),
@@ -55,16 +55,15 @@ def write(summary: Summary, path: Path) -> Path:
 
 def render(summary: Summary) -> str:
     """The page as text."""
-    script = _part("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    script = part("decide.js") + part("page.js")
     data = _page_data(summary)
     information = summary.table[summary.measure].to_dict()
     return _template().render(
         summary=summary,
         titles=_TITLES,
-        style=Markup(_part("page.css")),
+        style=Markup(part("page.css") + part("decide.css")),
         script=Markup(script),
-        script_digest=digest,
+        script_digest=digest(script),
         data=data,
         shown=len(data["rows"]),
         held_out=0 if summary.scores.place is None else int((summary.scores.place == HELD).sum()),
@@ -84,16 +83,9 @@ def render(summary: Summary) -> str:
 @cache
 def _template() -> jinja2.Template:
     """Compiling it takes longer than most pages."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("uniqueinfo.pages", "page"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": _number, "shorten": shorten}
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    return environment.get_template("page.html")
+    page = environment()
+    page.filters |= {"number": _number, "shorten": shorten}
+    return page.get_template("page.html")
 
 
 def _suggestions(summary: Summary) -> dict[int, Any]:
@@ -102,10 +94,6 @@ def _suggestions(summary: Summary) -> dict[int, Any]:
         return {}
     rows = summary.suspects.frame().itertuples()
     return dict(zip(summary.suspected.tolist(), rows, strict=False))  # the first of them are shown
-
-
-def _part(name: str) -> str:
-    return (files("uniqueinfo.pages") / "page" / name).read_text(encoding="utf-8")
 
 
 def _page_data(summary: Summary) -> dict[str, Any]:
@@ -132,7 +120,7 @@ def _data_of(summary: Summary, table: pd.DataFrame) -> dict[str, Any]:
     cells = zip(*(column.pop("cells") for column in columns), strict=True)
     on_cards = {*summary.most.tolist(), *summary.least.tolist(), *summary.suspected.tolist()}
     views = {  # the cards' pictures are in the page already
-        sample: {name: part for name, part in view.items() if name != "picture" or sample not in on_cards}
+        sample: {name: shown for name, shown in view.items() if name != "picture" or sample not in on_cards}
         for sample, view in summary.views.items()
         if sample in table.index
     }
@@ -150,7 +138,16 @@ def _data_of(summary: Summary, table: pd.DataFrame) -> dict[str, Any]:
         "views": views,
         "validation": summary.validation_views,
         "validation_names": _validation_names(summary, table),
+        "suspects": _suspects(summary),
+        "classes": list(summary.classes or ()),
     }
+
+
+def _suspects(summary: Summary) -> list[dict[str, Any]]:
+    """Those to decide on here."""
+    if summary.suspects is None or summary.predictions is None:
+        return []
+    return to_decide(summary.suspects, summary.predictions, _DECIDED_ON)
 
 
 def _validation_names(summary: Summary, table: pd.DataFrame) -> dict[int, str]:
@@ -159,7 +156,7 @@ def _validation_names(summary: Summary, table: pd.DataFrame) -> dict[int, str]:
     if felt is None or felt.ids is None:
         return {}
     trained_on = table.index[table.index < len(felt.change)]  # those held out come after them, and are felt by none
-    numbers, ids = (part[trained_on].ravel().tolist() for part in (felt.validation, felt.ids))
+    numbers, ids = (each[trained_on].ravel().tolist() for each in (felt.validation, felt.ids))
     return {number: shorten(str(name), _ID) for number, name in zip(numbers, ids, strict=True)}
 
 
@@ -216,5 +213,5 @@ def _settings(settings: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _setting(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_setting(part)}" for name, part in sorted(value.items()) if part is not None)
+        return ", ".join(f"{name} {_setting(one)}" for name, one in sorted(value.items()) if one is not None)
     return _number(value) if isinstance(value, float) else shorten(str(value), 400)

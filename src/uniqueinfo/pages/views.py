@@ -79,10 +79,20 @@ def collect(show: Callable[[int], Any], wanted: Iterable[int], picture_bytes: in
 
 
 def thumbnail(picture: Any) -> str:
-    """A small copy as a data: address: drawings of few pixels as PNG, photographs as JPEG.
+    """A small copy as a data: address.
 
     >>> thumbnail(np.zeros((8, 8), np.uint8))[:22]
     'data:image/png;base64,'
+    """
+    kind, content = scaled(picture, _SIDE)
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def scaled(picture: Any, side: int) -> tuple[str, bytes]:
+    """A copy no larger than this on either side, with its type: drawings of few pixels as PNG, photographs as JPEG.
+
+    >>> scaled(np.zeros((80, 60, 3), np.uint8), 40)[0]
+    'image/jpeg'
     """
     from PIL import Image, ImageOps
 
@@ -91,10 +101,10 @@ def thumbnail(picture: Any) -> str:
         image = _on_white(image)
     image = image if image.mode in ("L", "RGB") else image.convert("RGB")
     kind = "png" if max(image.size) <= _DRAWING else "jpeg"
-    image.thumbnail((_SIDE, _SIDE), Image.Resampling.LANCZOS)
+    image.thumbnail((side, side), Image.Resampling.LANCZOS)
     buffer = io.BytesIO()
     image.save(buffer, kind, optimize=True)
-    return f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return f"image/{kind}", buffer.getvalue()
 
 
 def _on_white(image: Image) -> Image:

@@ -54,7 +54,7 @@ def report(
     >>> report(scores, Path(tempfile.mkdtemp()) / "page.html", samples=["cold", "hot", "warm"]).name
     'page.html'
     """
-    run = _run_of(scores)
+    run = run_of(scores)
     place = Path(path) if path is not None else _PAGE if run is None else run.report
     if place.is_dir():
         raise InputError(f"path: {place} is a folder; name the file, such as {place / _PAGE}")
@@ -67,7 +67,7 @@ def report(
         )
     sections = {} if run is None else {section["name"]: section for section in run.answers()}
     sections |= {answer.name: answer.section() for answer in given}
-    shown = _views(samples, validation, len(scores))
+    shown = views_of(samples, validation, len(scores))
     if shown is None and run is not None and (found := read_again(run)[0]) is not None:
         shown = sample_views(*found)
     return write(summarize(scores, shown, list(sections.values()), known_copies(scores)), place)
@@ -108,12 +108,13 @@ def read_again(run: Run) -> tuple[tuple[Data, Data] | None, str]:
     return None, f"{record['paths']['train']} or its validation data has changed since the run"
 
 
-def _run_of(scores: Scores) -> Run | None:
+def run_of(scores: Scores) -> Run | None:
     """The run whose folder holds the scores; None where they are in memory."""
     return Run.find(scores.folder) if isinstance(scores, StoredScores) else None
 
 
-def _views(samples: Looks, validation: Looks, count: int) -> SampleViews | None:
+def views_of(samples: Looks, validation: Looks, count: int) -> SampleViews | None:
+    """How to show samples, from what a user has; None where nothing is given."""
     if samples is None and validation is None:
         return None
     train = _look("samples", samples, count)

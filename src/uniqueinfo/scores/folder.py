@@ -108,6 +108,10 @@ class RunFolder:
         if folder.owner() is None:
             folder.check({})
             return
+        if folder.has("decisions.jsonl"):
+            raise InputError(
+                f"{path}: holds decisions of people (decisions.jsonl), which would be lost; move that file away first"
+            )
         with folder.held():
             for name in (TABLE, HELD_OUT, "work", "features", "answers", "retraining", "report.html", RECORD):
                 folder.remove(name)

@@ -24,6 +24,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.samples.border import PATH, Kind, takes
+from uniqueinfo.scores.display import shown
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.saving import save_table
 from uniqueinfo.types import Floats, Indices, Labels
@@ -92,6 +93,9 @@ class Scores:
         return (
             f"Scores of {len(self)} samples: {', '.join(found)}; trained by {self.settings.get('training', 'unknown')}"
         )
+
+    def _repr_html_(self) -> str:
+        return shown(repr(self), self.frame())
 
     @property
     def information(self) -> Floats:

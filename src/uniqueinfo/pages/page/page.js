@@ -1,4 +1,3 @@
-"use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const perPage = 25;
@@ -186,6 +185,55 @@
       make("div", { class: "sample" }, ...look(view, pictures.get(sample) ?? view.picture, "The sample"), make("dl", {}, ...facts)), ...felt);
     find("detail").showModal();
     find("detail").scrollTop = 0;
+  }
+
+  // Deciding: as the served review does, without scoring anew; what is decided is handed out as a file
+
+  const made = []; // {sample, decision, label, given, by, at}
+  const decidedBy = (id) => made.some((one) => one.sample === id);
+
+  function card(suspect) {
+    const view = data.views[suspect.at] ?? {};
+    return { ...suspect, view: { ...view, picture: pictures.get(suspect.at) ?? view.picture }, similar: [] };
+  }
+
+  function upcoming(first) {
+    const left = data.suspects.filter((suspect) => !decidedBy(suspect.id));
+    const sample = left.find((suspect) => suspect.id === first) ?? left[0];
+    const progress = { decided: made.length, left: left.length, can_undo: made.length > 0, done: "Download your decisions, and hand them to uniqueinfo clean." };
+    return Promise.resolve({ sample: sample ? card(sample) : null, progress });
+  }
+
+  const backend = {
+    next: () => upcoming(),
+    decide: (id, decision, label) => {
+      const given = data.suspects.find((suspect) => suspect.id === id).label;
+      const at = new Date().toISOString().replace(/\.\d+/, "");
+      made.push({ sample: id, decision, given, by: find("by").value.trim() || "me", ...(label === null ? {} : { label }), at });
+      return upcoming();
+    },
+    undo: () => upcoming(made.pop()?.sample),
+  };
+
+  function handOut({ detail }) {
+    const link = find("decisions"), text = made.map((one) => `${JSON.stringify(one)}\n`).join("");
+    if (link.href) URL.revokeObjectURL(link.href);
+    link.removeAttribute("href");
+    if (made.length) link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
+    link.setAttribute("aria-disabled", String(!made.length));
+    find("decided").textContent = `${detail.progress.decided} decided · ${detail.progress.left} left`;
+  }
+
+  if (data.suspects.length) {
+    const decide = uniqueinfoDecide(find("decide"), backend, data.classes);
+    find("decide").addEventListener("turned", handOut);
+    find("review").addEventListener("keydown", decide.key);
+    for (const offer of document.querySelectorAll(".offer")) offer.hidden = false;
+    for (const opener of document.querySelectorAll("[data-decide]")) {
+      opener.addEventListener("click", () => { find("review").showModal(); decide.start(); });
+    }
+    window.addEventListener("beforeunload", (event) => { if (made.length && !find("decisions").dataset.taken) event.preventDefault(); });
+    find("decisions").addEventListener("click", (event) => { event.target.dataset.taken = made.length || ""; });
   }
 
   document.addEventListener("click", (event) => {

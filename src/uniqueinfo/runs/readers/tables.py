@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,38 @@ from uniqueinfo.runs.readers.roles import UNTRAINED, role_of
 from uniqueinfo.samples.checks import listed
 
 _LABELS = ("label", "labels", "y", "target")
+LINES = (".jsonl", ".ndjson")
+SUFFIXES = (".csv", ".tsv", ".parquet", *LINES)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table with all its rows as they stand in the file: texts of a CSV stay what they are."""
+
+    frame: pd.DataFrame
+    label: str
+    """The column of labels."""
+    ids: NDArray[Any]
+    """What the rows are called."""
+    records: list[dict[str, Any]] | None = None
+    """The objects of a JSONL file: not all need have all columns."""
+
+    @classmethod
+    def read(cls, path: Path, reading: Reading) -> Table:
+        """As `read_table` names columns and rows."""
+        seen = _frame(path).rename(columns=str)
+        label = _label_column(path, seen, reading, labelled=True)
+        assert label is not None
+        named = _id_column(seen, reading, label)
+        ids = np.arange(len(seen)) if named is None or reading.number else _ids(path, named, seen[named])
+        if path.suffix not in (".csv", ".tsv"):
+            return cls(seen, label, ids, _records(path) if path.suffix in LINES else None)
+        texts = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
+        return cls(texts, label, ids)
+
+
+def _id_column(frame: pd.DataFrame, reading: Reading, label: str | None) -> str | None:
+    return reading.id or ("id" if "id" in frame and label != "id" else None)
 
 
 def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
@@ -33,7 +66,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
         if name not in frame:
             raise InputError(f"{path}: {option}: there is no column {name!r}; {known_names(name, frame)}")
     label = _label_column(path, frame, reading, labelled)
-    named = reading.id or ("id" if "id" in frame and label != "id" else None)
+    named = _id_column(frame, reading, label)
     found = _roles(frame, reading, [label, named, *reading.extra])
     roles = {name: role for name, role in found.items() if role not in UNTRAINED}
     if not roles:
@@ -108,7 +141,7 @@ def _frame(path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
-        if path.suffix in (".jsonl", ".ndjson"):
+        if path.suffix in LINES:
             return pd.DataFrame(_records(path))
         separator = "\t" if path.suffix == ".tsv" else ","
         check_fields(path, separator)
@@ -252,7 +285,7 @@ def _views(frame: pd.DataFrame, roles: Mapping[str, str], text: str | None) -> C
 READERS = (
     Reader(
         "a .csv, .tsv, .parquet or .jsonl table",
-        suffixed(".csv", ".tsv", ".parquet", ".jsonl", ".ndjson"),
+        suffixed(*SUFFIXES),
         read_table,
     ),
 )
