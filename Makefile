@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 WEIGHTS := $(VENV)/.weights
 
 .PHONY: demo test lint format types pytest experiments table1 clean
-.PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale
+.PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-labels
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -55,6 +55,10 @@ bench-peers: $(READY)
 bench-scale: $(READY)
 	$(BIN)/python -m benchmarks.scale --out results/scale
 	$(BIN)/python -m benchmarks.scale_page results/scale/scale.json docs/scale.md
+
+# Which labels are wrong, against other methods, on people's own mistakes and planted ones; writes docs/labels.md. An hour.
+bench-labels: $(WEIGHTS)
+	$(BIN)/python -m benchmarks.labels --data "$$UNIQUEINFO_DATA" --out results/labels --page docs/labels.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(WEIGHTS)
