@@ -118,7 +118,8 @@ class Mislabeled(Answer):
                 "see its suspects all the same)."
             )
         if self.count == 0:
-            return "No label looks wrong." if self.contradicted == 0 else f"No label stands out as wrong. {self._about}"
+            asked, some = self.noise_rate > 0, self.expected.value >= 1
+            return f"No label stands out as wrong. {self._about}" if asked and some else "No label looks wrong."
         first = self.table.iloc[0]
         labels = "1 label looks" if self.count == 1 else f"{self.count:,} labels look"
         return (
