@@ -22,8 +22,8 @@ _COUNT_OFF = 0.15
 _HEAD = """# Which labels are wrong: against other methods, on people's own mistakes and on planted ones
 
 `make bench-labels` writes this page from what it ran; nothing in its tables is typed by hand. Every method of a draw
-sees the same features and the same given labels, and no one sees a right label. Figures are means over the draws,
-with the 95 % interval of Student; the best of a column is bold.
+sees the same features and the same given labels, and no one sees a right label. Figures are means over the draws
+that all methods have seen, with the 95 % interval of Student where there are several; the best of a column is bold.
 
 **Data.** CIFAR-10N: people's labels for cats, deer and dogs (ten classes may be named, three are there), ResNet-18 at
 96 pixels, 1,500 of 9,000 pictures in a draw. IMDB: 1,500 of the 2,310 test reviews in the data; wrong are those where
@@ -69,7 +69,9 @@ def read(out: Path) -> pd.DataFrame:
             number = int(file.name[len(name) + 1])
             found = json.loads(file.read_text(encoding="utf-8"))
             rows += [{"problem": name, "draw": number, "method": method, **one} for method, one in found.items()]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    methods = table.groupby(["problem", "draw"])["method"].transform("nunique")
+    return table[methods == table["method"].nunique()]  # draws that every method has seen
 
 
 def short(table: pd.DataFrame) -> list[str]:

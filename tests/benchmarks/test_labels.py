@@ -32,8 +32,8 @@ def test_every_method_runs_once_and_the_page_says_what_it_found(
     table = page.read(tmp_path)
     ours = table[table["method"] == "uniqueinfo"].iloc[0]
     assert ours["auroc"] > 0.98
-    assert ours["named_wrong"] >= 10
-    assert ours["named"] <= 18
+    assert ours["named_wrong"] >= 8  # of 15; none of the others stands out
+    assert ours["named"] <= ours["named_wrong"] + 2
     page.write_page(tmp_path, tmp_path / "labels.md")
     text = (tmp_path / "labels.md").read_text(encoding="utf-8")
     assert all(method in text for method in table["method"])

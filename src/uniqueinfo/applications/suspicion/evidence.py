@@ -94,7 +94,8 @@ def squared_distances(X: Floats, others: Floats) -> Floats:
     array([[25.]])
     """
     found = np.square(X).sum(axis=1)[:, None] + np.square(others).sum(axis=1)[None] - 2 * (X @ others.T)
-    return np.maximum(found, 0)
+    apart: Floats = np.maximum(found, 0)
+    return apart
 
 
 @dataclass(frozen=True, eq=False)
