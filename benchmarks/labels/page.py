@@ -46,6 +46,15 @@ cassava, cats and digits had been seen, one thing was changed: wrong labels are 
 alike, and no longer as common as classes are among the labels, which left the labels of rare classes unsuspected.
 """
 
+_SHORT = """
+**Where it falls short.** Counts and probabilities hold where mistakes fall on easy and hard samples alike, as those drawn
+evenly do. People err on what is hard to see, and look-alikes are hard by their making: given labels alone do not tell such
+mistakes from samples that are ambiguous by nature, and they are taken for these. The count is then far too low, and with
+it every probability, though the order is not; `contradicted_` says how many there may be at most. Where very many labels
+are wrong, or classes that no sample is of are named, a plain linear head that is stopped early is the better judge: the
+mixture is chosen by how likely it makes the given labels, wrong ones too.
+"""
+
 
 def write_page(out: Path, page: Path) -> None:
     """The page, and its figure beside it in a folder of the page's name."""
@@ -53,7 +62,7 @@ def write_page(out: Path, page: Path) -> None:
     folder = page.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     figure(table).savefig(folder / "labels.png", dpi=130)
-    parts = [_HEAD, "## In short\n", *short(table), f"\n![AUROC of every method]({folder.name}/labels.png)\n"]
+    parts = [_HEAD, "## In short\n", *short(table), _SHORT, f"\n![AUROC of every method]({folder.name}/labels.png)\n"]
     for name, problem in PROBLEMS.items():
         some = table[table["problem"] == name]
         if len(some):
@@ -163,5 +172,5 @@ def figure(table: pd.DataFrame) -> Figure:
     axes.grid(axis="y", color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set(xlabel="AUROC of wrong labels")
-    axes.legend(frameon=False, fontsize=8, loc="lower left")
+    axes.legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
     return figure
