@@ -47,12 +47,12 @@ alike, and no longer as common as classes are among the labels, which left the l
 """
 
 _SHORT = """
-**Where it falls short.** Counts and probabilities hold where mistakes fall on easy and hard samples alike, as those drawn
-evenly do. People err on what is hard to see, and look-alikes are hard by their making: given labels alone do not tell such
-mistakes from samples that are ambiguous by nature, and they are taken for these. The count is then far too low, and with
-it every probability, though the order is not; `contradicted_` says how many there may be at most. Where very many labels
-are wrong, or classes that no sample is of are named, a plain linear head that is stopped early is the better judge: the
-mixture is chosen by how likely it makes the given labels, wrong ones too.
+**Where it falls short.** Counts and probabilities hold where mistakes fall on easy and hard samples alike, as those
+drawn evenly do. People err on what is hard to see, and look-alikes are hard by their making: given labels alone do
+not tell such mistakes from samples that are ambiguous by nature, and they are taken for these. The count is then far
+too low, and with it every probability, though the order is not; `contradicted_` says how many there may be at most.
+Where very many labels are wrong, or classes that no sample is of are named, a plain linear head that is stopped early
+is the better judge: the mixture is chosen by how likely it makes the given labels, wrong ones too.
 """
 
 

@@ -158,14 +158,14 @@ def test_names_of_classes_and_samples_are_kept() -> None:
 @pytest.mark.parametrize(
     ("y", "settings", "message"),
     [
-        (np.zeros(20, int), {}, "nothing to tell apart"),
-        (np.arange(20) % 2, {"precision": 1.5}, "precision: expected a share"),
-        (np.zeros((20, 2)), {}, "one column at a time"),
-        (np.ones((20, 2), int), {}, "every column is all 0 or all 1"),
-        (np.arange(3), {}, "expected one label for each of the 20 samples"),
+        ([0] * 20, {}, "nothing to tell apart"),
+        ([0, 1] * 10, {"precision": 1.5}, "precision: expected a share"),
+        ([[0.0, 0.0]] * 20, {}, "one column at a time"),
+        ([[1, 1]] * 20, {}, "every column is all 0 or all 1"),
+        ([0, 1, 2], {}, "expected one label for each of the 20 samples"),
     ],
 )
-def test_bad_input_is_named(y: Floats, settings: dict[str, float], message: str) -> None:
+def test_bad_input_is_named(y: list[object], settings: dict[str, float], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
         ui.LabelErrors(**settings).fit(np.random.default_rng(0).normal(size=(20, 2)), y)
 
