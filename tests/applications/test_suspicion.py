@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -165,7 +167,7 @@ def test_names_of_classes_and_samples_are_kept() -> None:
         ([0, 1, 2], {}, "expected one label for each of the 20 samples"),
     ],
 )
-def test_bad_input_is_named(y: list[object], settings: dict[str, float], message: str) -> None:
+def test_bad_input_is_named(y: list[object], settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ui.InputError, match=message):
         ui.LabelErrors(**settings).fit(np.random.default_rng(0).normal(size=(20, 2)), y)
 

@@ -66,7 +66,7 @@ def test_shapley_values_are_those_of_every_coalition() -> None:
         near = sorted(others, key=lambda one: float(np.linalg.norm(X[one] - X[judge])))
 
         def worth(some: list[int], near: list[int] = near, judge: int = judge) -> float:
-            return sum(y[one] == y[judge] for one in [n for n in near if n in some][:count]) / count
+            return sum(int(y[one]) == int(y[judge]) for one in [n for n in near if n in some][:count]) / count
 
         orders = list(permutations(others))
         for order in orders:
