@@ -7,7 +7,7 @@ WEIGHTS := $(VENV)/.weights
 
 .PHONY: demo test lint format types pytest torture experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
-.PHONY: bench-budget bench-stories
+.PHONY: bench-budget bench-stories bench-labels
 
 demo: $(READY)
 	$(BIN)/uniqueinfo demo
@@ -75,6 +75,10 @@ bench-stories: $(READY)
 torture: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m torture --seeds 1 2 3 \
 		--out results/torture --page docs/reliability.md
+
+# Which labels are wrong, against other methods, on people's own mistakes and planted ones; writes docs/labels.md. An hour.
+bench-labels: $(WEIGHTS)
+	$(BIN)/python -m benchmarks.labels --data "$$UNIQUEINFO_DATA" --out results/labels --page docs/labels.md
 
 # Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
 experiments: $(WEIGHTS)

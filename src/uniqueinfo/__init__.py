@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from uniqueinfo.applications.shapley import shapley as shapley
     from uniqueinfo.applications.subclasses import subclasses as subclasses
     from uniqueinfo.applications.summarize import summarize as summarize
+    from uniqueinfo.applications.suspicion.label_errors import LabelErrors as LabelErrors
     from uniqueinfo.applications.validate import Validation as Validation
     from uniqueinfo.applications.validate import validate as validate
     from uniqueinfo.information.smoothing import SGD as SGD

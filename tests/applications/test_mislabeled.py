@@ -33,8 +33,13 @@ def test_the_suggestion_is_mostly_the_true_label(planted: ui.Scores) -> None:
     assert (wrong["suggested"] == truth).mean() > 0.8
 
 
-def test_the_lowest_margin_comes_first(planted: ui.Scores) -> None:
-    assert mislabeled(planted).frame(everyone=True)["margin"].is_monotonic_increasing
+def test_the_lowest_margin_comes_first_where_asked_for(planted: ui.Scores) -> None:
+    table = mislabeled(planted, criterion="margin").frame(everyone=True)
+    assert table["margin"].is_monotonic_increasing
+
+
+def test_the_most_probably_wrong_label_comes_first(planted: ui.Scores) -> None:
+    assert mislabeled(planted).frame(everyone=True)["wrong"].is_monotonic_decreasing
 
 
 def test_the_most_information_comes_first_where_asked_for(planted: ui.Scores) -> None:
@@ -49,6 +54,27 @@ def test_training_loss_stands_beside(planted: ui.Scores) -> None:
 
 def test_a_given_noise_rate_is_the_cut_off(planted: ui.Scores) -> None:
     assert len(mislabeled(planted, noise_rate=0.1).frame()) == 60
+
+
+def test_a_given_precision_is_what_is_expected_of_the_suspects(planted: ui.Scores) -> None:
+    found = mislabeled(planted, precision=0.7)
+    assert found.frame()["wrong"].mean() >= 0.7 > found.frame(everyone=True)["wrong"][: found.count + 1].mean()
+
+
+def test_the_count_covers_the_truth_and_is_said(planted: ui.Scores) -> None:
+    found = mislabeled(planted)
+    assert found.expected.low <= 30 <= found.expected.high
+    assert f"About {found.expected.value:,.0f} ±" in found.sentence
+
+
+def test_neighbours_in_the_kernel_find_no_fewer(planted: ui.Scores) -> None:
+    found, alone = mislabeled(planted, neighbours=True), mislabeled(planted)
+    assert np.isin(found.samples[:30], np.arange(30)).sum() >= np.isin(alone.samples[:30], np.arange(30)).sum() - 2
+
+
+def test_saved_scores_have_no_neighbours(planted: ui.Scores) -> None:
+    with pytest.raises(ui.InputError, match="no longer hold"):
+        mislabeled(planted.replaced(source=None), neighbours=True)
 
 
 def test_labels_nobody_contradicts_are_all_trusted() -> None:
@@ -107,7 +133,8 @@ def test_suspects_whose_suggestion_is_hardly_likelier_are_to_be_checked() -> Non
     scores = synthetic(4, 2).replaced(
         loo_outputs=np.array([[0.45, 0.55], [0.1, 0.9], [1.0, 0.0], [0.0, 1.0]]), targets=np.eye(2)[[0, 0, 0, 1]]
     )
-    assert mislabeled(scores, noise_rate=0.5).cleaned()["decision"].tolist() == ["check", "relabel", "keep", "keep"]
+    found = mislabeled(scores, criterion="margin", noise_rate=0.5)
+    assert found.cleaned()["decision"].tolist() == ["check", "relabel", "keep", "keep"]
 
 
 def test_cleaning_makes_more_labels_right(planted: ui.Scores) -> None:
@@ -141,7 +168,9 @@ def test_leave_one_out_probabilities_are_what_cleanlab_takes(planted: ui.Scores)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"criterion": "loss"}, 'criterion: expected "margin" or "information"'),
+        ({"criterion": "loss"}, 'criterion: expected "probability", "margin" or "information"'),
+        ({"precision": 2}, "precision: expected a share between 0 and 1"),
+        ({"precision": 0.9, "noise_rate": 0.1}, "give one of them"),
         ({"noise_rate": 1.5}, "noise_rate: expected a share between 0 and 1"),
     ],
 )

@@ -17,10 +17,9 @@ from torch import nn
 import uniqueinfo as ui
 from tests.cli.calling import Caller
 from tests.runs.readers import files
-from uniqueinfo.applications.mislabeled import estimate_noise_rate
+from uniqueinfo.applications.suspicion.stack import Verdict, judge
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.scores.folder import load_table as load
-from uniqueinfo.scores.predictions import Predictions
 
 
 def test_a_table_becomes_scores_and_a_page(tmp_path: Path, uniqueinfo: Caller) -> None:
@@ -215,13 +214,13 @@ def test_labels_are_looked_at_once_for_the_page_and_the_terminal(
     tmp_path: Path, uniqueinfo: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = importlib.import_module("uniqueinfo.applications.mislabeled")
-    asked: list[Predictions] = []
+    asked: list[int] = []
 
-    def counted(found: Predictions) -> float:
-        asked.append(found)
-        return estimate_noise_rate(found)
+    def counted(*given: Any, **settings: Any) -> Verdict:
+        asked.append(1)
+        return judge(*given, **settings)
 
-    monkeypatch.setattr(module, "estimate_noise_rate", counted)
+    monkeypatch.setattr(module, "judge", counted)
     assert "wrong" in uniqueinfo("score", files.npz(tmp_path / "a.npz"), "--out", tmp_path / "run").out
     assert len(asked) == 1
     uniqueinfo("report", tmp_path / "run", "--json")

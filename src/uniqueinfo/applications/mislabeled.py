@@ -1,10 +1,14 @@
-"""Which labels look wrong: every sample is judged by the network trained without it."""
+"""Which labels look wrong: every sample is judged by the network trained without it.
+
+What that network says is read as probabilities, and how often labels are wrong is found from the given labels
+(`suspicion.stack`), so that each label has a probability of being wrong, and all together a count with an interval.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,19 +18,27 @@ from uniqueinfo.above import ask
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
+from uniqueinfo.applications.suspicion.opinions import Seen
+from uniqueinfo.applications.suspicion.stack import Verdict, calibrated, judge
+from uniqueinfo.applications.suspicion.tasks import about, counted, first_suspects
 from uniqueinfo.errors import InputError
+from uniqueinfo.linearization.points import Points
 from uniqueinfo.samples.border import NUMBER, takes
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
-from uniqueinfo.scores.predictions import Health, Predictions
+from uniqueinfo.scores.predictions import Health, Predictions, one_per_class
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.statistics.bins import bin_edges
+from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.threads import sharing
+from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Criterion = Literal["margin", "information"]
+Criterion = Literal["probability", "margin", "information"]
+_CRITERIA = get_args(Criterion)
 _PICTURES = 32  # of the first suspects
+_MOST_NUMBERS = 2e8  # of points that are compared
 _TWICE = 2.0  # as likely as the given label must a suggestion be that is taken without looking
 
 QUESTION = Question(
@@ -37,12 +49,26 @@ QUESTION = Question(
     options=(
         Option(
             "criterion",
-            ("margin", "information"),
-            "margin",
-            help="margin: the network trained without a sample contradicts its label; information: it learns much "
-            "from it.",
+            ("probability", "margin", "information"),
+            "probability",
+            help="probability: of being wrong; margin: the network trained without a sample contradicts its label; "
+            "information: it learns much from it.",
         ),
         Option("noise_rate", float, help="Share of labels to suspect; estimated where not given.", least=0, most=1),
+        Option(
+            "precision",
+            float,
+            help="Name as many suspects as leave this share of them expected to be wrong; else those that are wrong "
+            "rather than right.",
+            least=0,
+            most=1,
+        ),
+        Option(
+            "neighbours",
+            bool,
+            False,
+            help="Ask samples that are alike to the network too, which takes its kernel (slower, mostly better).",
+        ),
     ),
     export=Export(
         "cleaned",
@@ -83,6 +109,10 @@ class Mislabeled(Answer):
     """How many samples were trained on; those held out come after them."""
     order: NDArray[np.intp] | None = None
     """Positions in the order of the user's file."""
+    expected: Interval = field(kw_only=True)
+    """How many labels are wrong in all, with a 95 % interval, if mistakes fall on easy and hard samples alike."""
+    contradicted: int = field(kw_only=True)
+    """How many labels the network trained without the sample contradicts."""
     scores: Scores | None = None
     """What was asked about."""
 
@@ -108,13 +138,18 @@ class Mislabeled(Answer):
                 "see its suspects all the same)."
             )
         if self.count == 0:
-            return "No label looks wrong."
+            asked, some = self.noise_rate > 0, self.expected.value >= 1
+            return f"No label stands out as wrong. {self._about}" if asked and some else "No label looks wrong."
         first = self.table.iloc[0]
         labels = "1 label looks" if self.count == 1 else f"{self.count:,} labels look"
         return (
             f"{labels} wrong; first of all {first['id']}, labelled {first['label']}: the rest of the data says "
-            f"{first['suggested']}."
+            f"{first['suggested']}. {self._about}"
         )
+
+    @property
+    def _about(self) -> str:
+        return about(self.expected, self.contradicted)
 
     def galleries(self) -> tuple[Gallery, ...]:
         """The first suspects, each with its label and the suggested one."""
@@ -134,9 +169,9 @@ class Mislabeled(Answer):
     def frame(self, *, everyone: bool = False) -> pd.DataFrame:
         """The suspects; with `everyone=True` all samples.
 
-        Columns: id, label, place (training or held out, where some were), suggested (label), confidence (its
-        probability), margin, functional (where known), weight, and training_loss: what one would sort by without this
-        method.
+        Columns: id, label, place (training or held out, where some were), wrong (the probability that the label is),
+        suggested (label), confidence (its probability), margin, functional (where known), weight, and training_loss:
+        what one would sort by without this method.
         """
         return self.table if everyone else self.table.iloc[: self.count]
 
@@ -179,21 +214,30 @@ class Mislabeled(Answer):
         return axes
 
 
-@takes(scores=SCORES, noise_rate=NUMBER)
+@takes(scores=SCORES, noise_rate=NUMBER, precision=NUMBER)
 @sharing()
-def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: float | None = None) -> Mislabeled:
+def mislabeled(
+    scores: Scores,
+    *,
+    criterion: Criterion = "probability",
+    noise_rate: float | None = None,
+    precision: float | None = None,
+    neighbours: bool = False,
+) -> Mislabeled:
     """Samples whose label the rest of the data contradicts.
 
     Scores of a run that held samples out for validation are of all samples of the file: those held out are judged by
     the network too, which was trained without them.
 
+    - `criterion="probability"`: the label that is most probably wrong first;
     - `criterion="margin"`: the lowest leave-one-out margin of the given label first;
     - `criterion="information"`: the most functional information first (weight information where there is no
       validation data): a wrong label is news to the network.
 
-    The cut-off is `noise_rate` times the number of samples; where not given it is estimated, and
-    only labels the rest of the data contradicts are counted. Where the network is hardly better than chance, and no
-    rate is given, nobody is named.
+    Named are labels that are wrong rather than right; with `precision` as many as leave this share of them expected to
+    be wrong; with `noise_rate` this share of all samples. Where the network is hardly better than chance, and none of
+    the two is given, nobody is named. `neighbours=True` goes back to the network's kernel, and asks samples that are
+    alike to the network as well.
 
     >>> outputs = np.array([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.9, 0.0], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0],
     ...                     [1.0, 0.0, 0.1]])                 # the last is labelled 2, and looks like a 0
@@ -208,14 +252,23 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
     found = Predictions.of(scores)
     if found is None:
         raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
-    if criterion not in ("margin", "information"):
-        raise InputError(f'criterion: expected "margin" or "information", got {criterion!r}')
-    if noise_rate is not None and not 0 <= noise_rate <= 1:
-        raise InputError(f"noise_rate: expected a share between 0 and 1, got {noise_rate}")
-    order = np.argsort(found.margin if criterion == "margin" else -scores.information, kind="stable")
-    contradicted = int((found.margin < 0).sum())
-    withheld = noise_rate is None and found.health.poor
-    rate = min(estimate_noise_rate(found), contradicted / len(scores)) if noise_rate is None else noise_rate
+    if criterion not in _CRITERIA:
+        raise InputError(f'criterion: expected "probability", "margin" or "information", got {criterion!r}')
+    for name, share in (("noise_rate", noise_rate), ("precision", precision)):
+        if share is not None and not 0 <= share <= 1:
+            raise InputError(f"{name}: expected a share between 0 and 1, got {share}")
+    if noise_rate is not None and precision is not None:
+        raise InputError("noise_rate, precision: both say how many suspects to name; give one of them")
+    verdict = _verdict(scores, found, _kernel_points(asked, len(scores)) if neighbours else None)
+    sorted_by = {"probability": -verdict.wrong, "margin": found.margin, "information": -scores.information}[criterion]
+    order = (
+        np.lexsort((found.margin, sorted_by)) if criterion == "probability" else np.argsort(sorted_by, kind="stable")
+    )
+    withheld = noise_rate is None and precision is None and found.health.poor
+    if noise_rate is not None:
+        named = round(noise_rate * len(scores))
+    else:
+        named = int(first_suspects(verdict.wrong, precision).sum())
     names = np.array(found.names, dtype=object)
     second = np.argsort(-found.probability, axis=1, kind="stable")
     suggested = np.where(second[:, 0] == found.given, second[:, 1], second[:, 0])
@@ -225,6 +278,7 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
             "id": scores.names,
             "label": names[found.given],
             **({} if scores.place is None else {"place": scores.place}),
+            "wrong": verdict.wrong,
             "suggested": names[suggested],
             "confidence": confidence,
             "margin": found.margin,
@@ -233,10 +287,11 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
             "training_loss": np.square(scores.outputs - scores.targets).sum(axis=1) / 2,
         }
     )
+    expected = counted(verdict)
     return Mislabeled(
         criterion,
-        rate,
-        0 if withheld else round(rate * len(scores)),
+        expected.value / len(scores) if noise_rate is None else noise_rate,
+        0 if withheld else named,
         samples=order,
         table=table.iloc[order],
         health=found.health,
@@ -245,25 +300,33 @@ def mislabeled(scores: Scores, *, criterion: Criterion = "margin", noise_rate: f
         relabel=confidence >= _TWICE * np.take_along_axis(found.probability, found.given[:, None], axis=1)[:, 0],
         trained_on=trained_on,
         order=in_file_order(scores),
+        expected=expected,
+        contradicted=verdict.contradicted,
         scores=asked,
     )
 
 
-def estimate_noise_rate(predictions: Predictions) -> float:
-    """The share of wrong labels, by confident counts.
+def _verdict(scores: Scores, found: Predictions, points: Floats | None) -> Verdict:
+    """By the network's own leave-one-out outputs, and by samples that are alike to it."""
+    outputs = one_per_class(scores.loo_outputs, logits=found.logits)
+    opinions = [calibrated(outputs, found.given).logs]
+    if points is not None:
+        opinions += list(Seen.of(points).opinions(found.given, len(found.names)).values())
+    return judge(opinions, found.given, len(found.names))
 
-    A sample counts as truly of class c if its probability of c reaches the average one among the samples labelled c
-    (of several such classes, the likeliest). Among the samples labelled c that count at all, those that count for
-    another class give c's rate, which stands for all samples labelled c. (Northcutt, Jiang & Chuang 2021.)
-    """
-    classes = len(predictions.names)
-    sizes = np.bincount(predictions.given, minlength=classes)
-    own = np.take_along_axis(predictions.probability, predictions.given[:, None], axis=1)[:, 0]
-    expected = np.bincount(predictions.given, own, minlength=classes) / np.maximum(sizes, 1)
-    sure = (predictions.probability >= expected) & (sizes > 0) & (predictions.probability > 0)
-    counts = sure.any(axis=1)
-    likeliest = np.where(sure, predictions.probability, -1.0).argmax(axis=1)
-    wrong = counts & (likeliest != predictions.given)
-    counted = np.bincount(predictions.given[counts], minlength=classes)
-    contradicted = np.bincount(predictions.given[wrong], minlength=classes)
-    return float((sizes * contradicted / np.maximum(counted, 1)).sum() / len(predictions.given))
+
+def _kernel_points(scores: Scores, count: int) -> Floats:
+    """All samples as points whose inner products are the network's kernel; those held out are validation samples."""
+    origin = scores.origin
+    sets = [Points.of_training(origin)]
+    if scores.held_out is not None:
+        if origin.probe is None or origin.probe.samples != len(scores.held_out):
+            raise InputError("neighbours: samples held out are not at hand; ask without neighbours")
+        sets.append(Points.of_probe(origin.probe))
+    if count * sets[0].width > _MOST_NUMBERS:
+        raise InputError(
+            f"neighbours: {count:,} samples in {sets[0].width:,} dimensions are too many to compare; ask without "
+            "neighbours, or score with a projection"
+        )
+    found: Floats = np.concatenate([one.read(part).cpu().numpy() for one in sets for part in one.parts()])
+    return found

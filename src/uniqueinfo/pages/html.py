@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pandas as pd
 from markupsafe import Markup
 

@@ -1,0 +1,149 @@
+"""What is believed of every label, for each kind of labels: one class, several labels, or a number for each sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uniqueinfo.applications.suspicion.evidence import DECAYS, Neighbours
+from uniqueinfo.applications.suspicion.opinions import Seen, scaled
+from uniqueinfo.applications.suspicion.stack import Verdict, judge
+from uniqueinfo.errors import InputError
+from uniqueinfo.statistics.interval import Interval
+from uniqueinfo.types import Floats, Indices
+
+_ROUNDS = 50
+_FAR = 3.0  # times as wide as that of right numbers must the spread of wrong ones be
+_QUARTILES = 3.0  # distances beyond the upper quartile from which on a sample is unlike all others
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """How probable it is that each label is wrong, and what it should be."""
+
+    wrong: Floats
+    predicted: NDArray[Any]
+    """The likeliest label, which may be the given one."""
+    count: Interval
+    """How many are wrong in all, if mistakes fall on easy and hard samples alike."""
+    contradicted: int
+    """How many the models contradict: more are wrong than counted where mistakes fall on the hard samples."""
+    noise: Floats | None = None
+    """Of samples of each class (rows), how many were given which label, where labels are classes."""
+
+
+def of_classes(X: Floats, given: Indices, names: NDArray[Any], seed: int) -> Believed:
+    """One class for each sample, as numbers into `names`."""
+    found = _judged(X, given, len(names), seed)
+    return Believed(found.wrong, names[found.truth.argmax(axis=1)], counted(found), found.contradicted, found.noise)
+
+
+def of_several(X: Floats, labels: NDArray[Any], seed: int) -> Believed:
+    """A matrix of 0 and 1: each column is judged on its own, and a sample is as wrong as the likeliest wrong entry."""
+    present = labels.astype(np.intp)
+    mixed = [number for number in range(present.shape[1]) if 0 < present[:, number].sum() < len(present)]
+    if not mixed:
+        raise InputError("y: every column is all 0 or all 1, so there is nothing to tell apart; give other labels")
+    seen = Seen.of(X)
+    wrong, predicted, redraws = np.zeros(present.shape), present.copy(), []
+    for number in mixed:
+        column = judge(list(seen.opinions(present[:, number], 2).values()), present[:, number], 2, seed=seed)
+        wrong[:, number], predicted[:, number] = column.wrong, column.truth.argmax(axis=1)
+        redraws.append(column.counts)
+    contradicted = int((predicted != present).any(axis=1).sum())
+    most: Floats = wrong.max(axis=1)
+    rows = np.empty(len(predicted), dtype=object)
+    rows[:] = predicted.tolist()
+    scale = most.sum() / max(wrong.sum(), np.finfo(float).tiny)  # from entries to samples
+    return Believed(most, rows, Interval.percentile(float(most.sum()), scale * np.sum(redraws, axis=0)), contradicted)
+
+
+def of_numbers(X: Floats, numbers: Floats, seed: int) -> Believed:
+    """Numbers to predict: errors of prediction come from a narrow spread if right, and from a wide one if wrong."""
+    deviation = X.std(axis=0)
+    seen = Seen.of(X / np.where(deviation > 0, deviation, 1))
+    mean = np.median(numbers)
+    tried = [head.left_out((numbers - mean)[:, None], decay)[:, 0] for head in seen.heads.values() for decay in DECAYS]
+    best = min(tried, key=lambda one: float(np.abs(numbers - mean - one).mean())) + mean
+    wrong = outlying(numbers - best)
+    rng = np.random.default_rng(seed)
+    redrawn = np.array([(rng.random(len(wrong)) < wrong).sum() for _ in range(200)])
+    return Believed(wrong, best, Interval.percentile(float(wrong.sum()), redrawn), int((wrong > 0.5).sum()))
+
+
+def outlying(errors: Floats) -> Floats:
+    """The probability that each error comes from the wider of two spreads around zero.
+
+    >>> outlying(np.array([0.1, -0.2, 0.15, -0.1, 0.2, 9.0])).round(1)
+    array([0., 0., 0., 0., 0., 1.])
+    """
+    narrow = float(np.median(np.abs(errors))) / 0.6745 or float(np.abs(errors).mean()) or 1.0
+    wide, rate = max(float(np.sqrt(np.square(errors).mean())), _FAR * narrow), 0.05
+    far = np.zeros(len(errors))
+    for _ in range(_ROUNDS):
+        inside = (1 - rate) * np.exp(-np.square(errors / narrow) / 2) / narrow
+        outside = rate * np.exp(-np.square(errors / wide) / 2) / wide
+        far = outside / np.maximum(inside + outside, np.finfo(float).tiny)
+        near = 1 - far
+        narrow = max(float(np.sqrt((near * np.square(errors)).sum() / near.sum())), np.finfo(float).tiny)
+        wide = max(float(np.sqrt((far * np.square(errors)).sum() / max(far.sum(), 1e-9))), _FAR * narrow)
+        rate = float(np.clip(far.mean(), 1e-4, 0.5))
+    return far
+
+
+def first_suspects(wrong: Floats, precision: float | None) -> NDArray[np.bool_]:
+    """Labels that are wrong rather than right; with a precision, the most of which so many are expected to be wrong.
+
+    >>> first_suspects(np.array([0.9, 0.6, 0.3, 0.0]), None), first_suspects(np.array([0.9, 0.6, 0.3, 0.0]), 0.6)
+    (array([ True,  True, False, False]), array([ True,  True,  True, False]))
+    """
+    if precision is None:
+        return wrong > 0.5
+    order = np.argsort(-wrong, kind="stable")
+    enough = np.flatnonzero(np.cumsum(wrong[order]) / np.arange(1, len(wrong) + 1) >= precision)
+    named = np.zeros(len(wrong), dtype=bool)
+    named[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return named
+
+
+def counted(found: Verdict) -> Interval:
+    """How many labels are wrong."""
+    return Interval.percentile(float(found.wrong.sum()), found.counts)
+
+
+def about(count: Interval, contradicted: int) -> str:
+    """How many labels are wrong, for people.
+
+    >>> about(Interval(36.2, 28.0, 44.0), 90)
+    'About 36 ± 8 labels are wrong (up to 90, which are contradicted, if mistakes fall on the hard samples).'
+    >>> about(Interval(36.2, 28.0, 44.0), 30)
+    'About 36 ± 8 labels are wrong.'
+    """
+    reach = max(count.high - count.value, count.value - count.low)
+    more = f" (up to {contradicted:,}, which are contradicted, if mistakes fall on the hard samples)"
+    return f"About {count.value:,.0f} ± {reach:,.0f} labels are wrong{more if contradicted > count.high else ''}."
+
+
+def unlike_others(neighbours: Neighbours) -> tuple[NDArray[np.bool_], Floats]:
+    """Samples far from all others, which may be of no class at all, and a score (n,), low for these."""
+    distance = np.sqrt(neighbours.squares.mean(axis=1))
+    low, middle, high = np.quantile(distance, (0.25, 0.5, 0.75))
+    score: Floats = np.exp(-distance / (middle or 1.0))
+    return distance > high + _QUARTILES * max(high - low, 1e-9 * high), score
+
+
+def conflicting(neighbours: Neighbours, labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Samples of which there is a copy, equal in all features, with another label."""
+    others = labels[neighbours.numbers] != labels[:, None]
+    others = others.any(axis=tuple(range(2, others.ndim))) if others.ndim > 2 else others
+    copies = neighbours.squares <= 1e-12 * max(float(np.median(neighbours.squares)), np.finfo(float).tiny)
+    found: NDArray[np.bool_] = (copies & others).any(axis=1)
+    return found
+
+
+def _judged(X: Floats, given: Indices, classes: int, seed: int) -> Verdict:
+    seen = Seen.of(scaled(X, given, classes))
+    return judge(list(seen.opinions(given, classes).values()), given, classes, seed=seed)
