@@ -108,17 +108,18 @@ def test_the_death_of_all_workers_loses_nothing(client: Any, monkeypatch: pytest
 def test_a_worker_lost_while_it_is_sent_the_samples_loses_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = features()
     wanted = ui.score_features(X, y, training=ui.Converged(1e-2), engine="local")
-    scatter = client.scatter
+    scatter, victim = client.scatter, min(client.run(os.getpid).values())
     killed: list[int] = []
 
     def lossy(*given: Any, **named: Any) -> Any:
         if not killed:
-            killed.append(min(client.run(os.getpid).values()))
-            os.kill(killed[0], signal.SIGKILL)
+            killed.append(victim)
+            os.kill(victim, signal.SIGKILL)
         return scatter(*given, **named)
 
     monkeypatch.setattr(client, "scatter", lossy)
-    found = ui.score_features(X, y, training=ui.Converged(1e-2), engine=DaskEngine(client))
+    engine = DaskEngine(client, patience=2.0)
+    found = ui.score_features(X, y, training=ui.Converged(1e-2), engine=engine)
     assert killed
     np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-10)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ _PATIENCE = 60  # seconds until a cluster must have a worker
 _AHEAD = 2  # partitions in flight for each worker: one at work, one to go on with
 _KEPT = {"MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**28}  # bytes, read by the C library
 _LOSSES = 5  # times that every worker may be lost before giving up
+_SENDING = 10  # times the patience: what sending the samples may take
 _LOOPBACK = "127.0.0.1:0"
 
 
@@ -176,7 +178,9 @@ class _Cluster:
             return None
         if id(value) not in self._sent:
             try:
-                self._sent[id(value)] = value, self.client.scatter(value, broadcast=True, hash=False)
+                send = partial(self.client.scatter, value, broadcast=True, hash=False, asynchronous=True)
+                # A worker that goes while it is sent something may leave the client waiting for ever.
+                self._sent[id(value)] = value, self.client.sync(send, callback_timeout=_SENDING * self.patience)
             except (OSError, KeyError, RuntimeError, ValueError) as error:  # by where the worker was lost
                 raise _NotSentError(cause(error)) from error
         return self._sent[id(value)][1]
