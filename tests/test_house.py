@@ -11,7 +11,7 @@ from tests.sources import Module, modules
 
 MOST_LINES = 350
 MOST_PARAMETERS = 12
-MOST_ROOT_MODULES = 6
+MOST_ROOT_MODULES = 8
 ARRAY = "NDArray[np.float64]"
 
 

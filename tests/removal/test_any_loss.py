@@ -163,12 +163,12 @@ def test_momentum_is_followed_as_flow_of_the_same_length() -> None:
 
 
 def test_momentum_that_still_swings_is_followed_as_flow_and_said() -> None:
-    """The filter that cannot be written over poles: 200 steps at nearly the largest stable rate."""
+    """The filter that cannot be written over poles: 2,000 steps at nearly the largest stable rate."""
     problem = small("mse")
     largest = problem.linearization("primal").system.largest
     with pytest.warns(UserWarning, match="without its swinging"):
         run = problem.linearization("primal").train(
-            ui.GradientDescent(3.7 / largest, 200, momentum=0.9, reduction="sum")
+            ui.GradientDescent(3.7 / largest, 2000, momentum=0.999, reduction="sum")
         )
     assert isinstance(run.training, ui.GradientFlow)
 

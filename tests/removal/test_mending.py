@@ -29,7 +29,7 @@ SIZES = {"one output": (12, 1, 7), "primal": (9, 3, 5), "dual": (6, 2, 30)}
 class Fixed(Training):
     """A training whose filter is that of so many samples, however many there are: what is kept when some drop out."""
 
-    name: ClassVar[str] = "fixed"
+    name: ClassVar[str] = ""  # not for the command line
     of: Training
     count: int
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 import uniqueinfo as ui
-from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.review.decisions import Ledger, read
 from uniqueinfo.review.looks import Looks
 from uniqueinfo.review.server import Review, Server
 from uniqueinfo.review.session import Session
+from uniqueinfo.review.suspects import to_look_at
 
 
 @pytest.fixture
 def server(table_run: Path, tmp_path: Path) -> Iterator[Server]:
-    session = Session(ui.load(table_run), Ledger(tmp_path / "decisions.jsonl"), mislabeled)
+    session = Session(ui.load(table_run), Ledger(tmp_path / "decisions.jsonl"), to_look_at)
     found = Server(Review(session, Looks(lambda at: f"text {at}", 90), by="me", command="uniqueinfo review run"))
     thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -10,18 +10,18 @@ import pytest
 
 import uniqueinfo as ui
 from tests.review.runs_to_review import WRONG, digit_table, true_label
-from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.errors import InputError
 from uniqueinfo.review.decisions import Ledger, read
 from uniqueinfo.review.following import Following
 from uniqueinfo.review.session import Session
+from uniqueinfo.review.suspects import to_look_at
 from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.training import Converged
 
 
 @pytest.fixture
 def session(table_run: Path, tmp_path: Path) -> Session:
-    return Session(ui.load(table_run), Ledger(tmp_path / "decisions.jsonl"), mislabeled)
+    return Session(ui.load(table_run), Ledger(tmp_path / "decisions.jsonl"), to_look_at)
 
 
 def digits(**changed: Any) -> ui.Scores:
@@ -48,7 +48,7 @@ def test_scores_follow_labels_and_drops_as_if_scored_anew() -> None:
 
 
 def test_the_first_suspect_is_that_of_the_question(session: Session, table_run: Path) -> None:
-    first = mislabeled(ui.load(table_run)).frame().iloc[0]
+    first = to_look_at(ui.load(table_run)).frame().iloc[0]
     card = session.card("Ann")["sample"]
     assert (card["id"], card["label"], card["suggested"]) == (first["id"], first["label"], first["suggested"])
     assert {group["label"] for group in card["similar"]} == {card["label"], card["suggested"]}
@@ -95,7 +95,7 @@ def test_two_people_see_different_suspects_and_both_where_two_opinions_are_wante
     session: Session, table_run: Path, tmp_path: Path
 ) -> None:
     assert session.card("Ann")["sample"]["id"] != session.card("Ben")["sample"]["id"]
-    both = Session(ui.load(table_run), Ledger(tmp_path / "both.jsonl"), mislabeled, opinions=2)
+    both = Session(ui.load(table_run), Ledger(tmp_path / "both.jsonl"), to_look_at, opinions=2)
     name = both.card("Ann")["sample"]["id"]
     assert both.card("Ben")["sample"]["id"] == name
     both.decide("Ann", name, "keep")
@@ -107,7 +107,7 @@ def test_two_people_see_different_suspects_and_both_where_two_opinions_are_wante
 def test_a_review_goes_on_where_it_was(session: Session, table_run: Path, tmp_path: Path) -> None:
     for kind in ("keep", "drop", "unsure"):
         following = session.decide("Ann", session.card("Ann")["sample"]["id"], kind)
-    again = Session(ui.load(table_run), Ledger(tmp_path / "decisions.jsonl"), mislabeled)
+    again = Session(ui.load(table_run), Ledger(tmp_path / "decisions.jsonl"), to_look_at)
     assert again.card("Ann")["sample"]["id"] == following["sample"]["id"]
     assert again.progress("Ann")["decided"] == 3
 
@@ -131,4 +131,4 @@ def test_what_makes_no_sense_is_refused_and_not_written(
 def test_numbers_to_predict_are_not_reviewed(tmp_path: Path) -> None:
     scores = ui.score_features(np.eye(5), np.linspace(0, 1, 5))
     with pytest.raises(InputError, match="among classes"):
-        Session(scores, Ledger(tmp_path / "decisions.jsonl"), mislabeled)
+        Session(scores, Ledger(tmp_path / "decisions.jsonl"), to_look_at)

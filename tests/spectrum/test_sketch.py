@@ -143,7 +143,7 @@ def test_auto_says_where_it_would_go_on() -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "too many": ({"sketch": 30}, "fewer than 30"),
-    "none": ({"sketch": 0}, "at least 1"),
+    "none": ({"sketch": 0}, "1 or more"),
     "not a number": ({"sketch": True}, "got True"),
     "two forms": ({"sketch": 5, "form": "primal"}, "is a form of its own"),
     "to the end": ({"sketch": 20, "training": Converged()}, "Keep more directions"),

@@ -68,4 +68,4 @@ def test_a_ridge_is_its_own_pole() -> None:
 
 def test_a_filter_that_still_oscillates_is_refused_with_its_error() -> None:
     with pytest.raises(FitError, match=r"cannot be written over poles to 1\.0e-08: the best fit found is off by"):
-        fit(MomentumFilter(3.7, 0.9, 200, 0.0), 1.0)
+        fit(MomentumFilter(3.7, 0.999, 2000, 0.0), 1.0)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.forward import call, outputs_of
+from uniqueinfo.jacobian.forward import blamed, call, outputs_of
 from uniqueinfo.samples.checks import check_finite
 from uniqueinfo.samples.datasets import Inputs, same_randomness
 from uniqueinfo.samples.samples import Samples
@@ -17,6 +17,7 @@ from uniqueinfo.samples.samples import Samples
 _LOOKED_AT = 5  # samples, spread over the data: coupling and chance hardly ever spare so many
 _TWICE, _ALONE = 1e-5, 1e-3  # of the typical size: what single precision rounds in two calls, and in other batches
 _COARSE = 0.1  # with half the digits or fewer
+_NOTHING = 1e-6  # outputs below this may be rounding, as of networks that start from zero: their gradients tell
 
 
 def check_steady(model: nn.Module, samples: Samples) -> None:
@@ -30,7 +31,7 @@ def check_steady(model: nn.Module, samples: Samples) -> None:
     if not parameters:
         return  # which is said elsewhere
     names = samples.ids[chosen]
-    with same_randomness():
+    with same_randomness(), blamed("a few samples"):
         together, summed = _looked_at(model, parameters, samples.inputs(chosen))
         check_finite("the network's output", together, names)
         again = _outputs(model, samples.inputs(chosen))
@@ -78,7 +79,10 @@ def _looked_at(model: nn.Module, parameters: Sequence[nn.Parameter], inputs: Inp
 def _differing(one: Tensor, other: Tensor, tolerance: float) -> int | None:
     """The first sample of which two looks differ by more than a share of the typical size."""
     apart = (one.double() - other.double()).norm(dim=1)
-    wrong = ~(apart <= tolerance * float(one.double().norm(dim=1).max()))
+    typical = float(one.double().norm(dim=1).max())
+    if typical < _NOTHING:
+        return None
+    wrong = ~(apart <= tolerance * typical)
     return int(wrong.int().argmax()) if bool(wrong.any()) else None
 
 

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.errors import InputError
 from uniqueinfo.review.decisions import NAME, Ledger
 from uniqueinfo.review.looks import Looks
 from uniqueinfo.review.server import Review, Server
 from uniqueinfo.review.session import Session
+from uniqueinfo.review.suspects import to_look_at
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.page import read_again, run_of, sample_views, views_of
 from uniqueinfo.runs.reopening import scores_of
@@ -34,7 +34,7 @@ def opened(folder: Path, *, port: int = 0, noise_rate: float | None = None, opin
     show = None if samples is None else sample_views(*samples).train
     with held(run.path):
         session = Session(
-            scores, Ledger(run.path / NAME), partial(mislabeled, noise_rate=noise_rate), opinions=opinions
+            scores, Ledger(run.path / NAME), partial(to_look_at, noise_rate=noise_rate), opinions=opinions
         )
         looks = Looks(show, len(session.ids))
         server = Server(Review(session, looks, by=_user(), command=f"uniqueinfo review {folder}"), port)
@@ -69,7 +69,7 @@ def review(
     views = views_of(samples, None, count)
     if views is None and run is not None and (found := read_again(run)[0]) is not None:
         views = sample_views(*found)
-    session = Session(scores, Ledger(path), partial(mislabeled, **asked))
+    session = Session(scores, Ledger(path), partial(to_look_at, **asked))
     looks = Looks(None if views is None else views.train, count)
     server = Server(Review(session, looks, by=_user(), command="ui.mislabeled(scores).review()"), port)
     serve(server, show=show)

@@ -89,7 +89,9 @@ class Run:
         """What was asked of this run before, as the report shows it; what is damaged is set aside, and said."""
         found = []
         for path in sorted((self.path / _ANSWERS).glob("*.json")):
-            section = _whole(path) if path.is_file() else None
+            if not path.is_file():  # a pipe would be waited for
+                continue
+            section = _whole(path)
             if section is None:
                 aside = path.with_suffix(".damaged")
                 path.replace(aside)
