@@ -112,9 +112,10 @@ def test_a_whole_review_by_keys(driver: Any, address: str, run: Path) -> None:
     driver.find_element(By.TAG_NAME, "body").send_keys("z")
     Wait(driver, 20).until(lambda page: shown(page) == fifth)
     driver.find_element(By.TAG_NAME, "body").send_keys("l")
-    driver.switch_to.active_element.send_keys("t")  # two, the only class with this letter
+    letter = "z" if fifth.startswith("two") else "t"  # zero and two are the only classes with these letters
+    driver.switch_to.active_element.send_keys(letter)
     options = driver.find_elements(By.CSS_SELECTOR, ".chooser option")
-    assert all("t" in option.text for option in options)
+    assert all(letter in option.text for option in options)
     driver.switch_to.active_element.send_keys("\n")
     Wait(driver, 20).until(lambda page: shown(page) != fifth)
     assert read(run / "decisions.jsonl")[-1].sample == fifth
