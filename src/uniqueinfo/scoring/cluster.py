@@ -29,7 +29,7 @@ _LOOPBACK = "127.0.0.1:0"
 class DaskEngine:
     """A scheduler by its address (or a `distributed.Client`); None makes a cluster of processes on this machine.
 
-    The samples, with the network or the arrays they are made of, are sent to every worker once; arrays in files are
+    The samples, with the network or the arrays they are made of, reach every worker once; arrays in files are
     opened by the workers themselves, where they must lie under the same path. What a worker that dies was doing is
     done by others; where all die, everything is sent again.
 
@@ -173,13 +173,14 @@ class _Cluster:
         return self.client.submit(_alone, function, *arguments, pure=False)
 
     def _everywhere(self, value: Any) -> Any:
-        """A handle on a value that every worker holds."""
+        """A handle on a value that every worker takes when it needs it, and keeps."""
         if value is None:
             return None
         if id(value) not in self._sent:
             try:
-                send = partial(self.client.scatter, value, broadcast=True, hash=False, asynchronous=True)
-                # A worker that goes while it is sent something may leave the client waiting for ever.
+                # To one worker, from which the others take it: sent to all at once, Dask waits for ever for one that
+                # goes meanwhile.
+                send = partial(self.client.scatter, value, hash=False, asynchronous=True)
                 self._sent[id(value)] = value, self.client.sync(send, callback_timeout=_SENDING * self.patience)
             except (OSError, KeyError, RuntimeError, ValueError) as error:  # by where the worker was lost
                 raise _NotSentError(cause(error)) from error
