@@ -163,7 +163,7 @@ def test_a_scheduler_with_certificates_is_reached_by_its_own_address(tmp_path: P
     security = distributed.Security(tls_ca_file=str(certificate), require_encryption=True, **files)
     X, y = features()
     with distributed.LocalCluster(
-        n_workers=1, processes=False, security=security, dashboard_address=None, protocol="tls://"
+        n_workers=1, threads_per_worker=1, security=security, dashboard_address=None, protocol="tls://"
     ) as cluster:
         assert cluster.scheduler_address.startswith("tls://")
         engine = DaskEngine(cluster.scheduler_address)
