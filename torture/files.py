@@ -87,6 +87,8 @@ def _columns(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
 def _damaged(path: Path, rng: np.random.Generator) -> Path:
     """Cut off, flipped, filled with noise, or encoded otherwise."""
     content = bytearray(path.read_bytes())
+    if not content:
+        return path
     match int(rng.integers(8)):
         case 0:
             content = content[: int(rng.integers(len(content)))]

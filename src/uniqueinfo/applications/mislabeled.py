@@ -252,7 +252,7 @@ def mislabeled(
     found = Predictions.of(scores)
     if found is None:
         raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
-    if criterion not in _CRITERIA:
+    if not isinstance(criterion, str) or criterion not in _CRITERIA:
         raise InputError(f'criterion: expected "probability", "margin" or "information", got {criterion!r}')
     for name, share in (("noise_rate", noise_rate), ("precision", precision)):
         if share is not None and not 0 <= share <= 1:

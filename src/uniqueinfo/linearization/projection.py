@@ -52,9 +52,10 @@ def choose_projection(
     'exact: kernels of 100 rows and 10,000 parameters are cheap'
     """
     kernels = form != "primal" and sketch is None and size.rows <= size.parameters
-    if asked != "auto" and (isinstance(asked, type) or not isinstance(asked, Projection | None)):
+    chosen = isinstance(asked, str) and asked == "auto"
+    if not chosen and (isinstance(asked, type | str) or not isinstance(asked, Projection | None)):
         raise InputError(f'projection: expected one such as ui.RandomCoordinates(2000), None or "auto", got {asked!r}')
-    if asked != "auto":
+    if not isinstance(asked, str):
         return Projected(asked, "asked for", by_kernels=asked is None and kernels)
     if sketch is not None:
         return Projected(DEFAULT_PROJECTION, "projected: a sketch needs rows, and all parameters are too wide")

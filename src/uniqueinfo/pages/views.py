@@ -96,7 +96,13 @@ def scaled(picture: Any, side: int) -> tuple[str, bytes]:
     """
     from PIL import Image, ImageOps
 
-    image = Image.fromarray(picture) if isinstance(picture, np.ndarray) else ImageOps.exif_transpose(picture)
+    if isinstance(picture, np.ndarray):
+        image = Image.fromarray(picture)
+    else:
+        try:
+            image = ImageOps.exif_transpose(picture)
+        except (SyntaxError, ValueError):  # damaged: which way is up is not known
+            image = picture
     if image.mode == "P" or "A" in image.mode:
         image = _on_white(image)
     image = image if image.mode in ("L", "RGB") else image.convert("RGB")

@@ -50,7 +50,8 @@ class Groups:
         >>> [bucket.members.tolist() for bucket in Groups.of([[0, 1], [2], [1, 2]], samples=3)]
         [[[2]], [[0, 1], [1, 2]]]
         """
-        if not isinstance(groups, Iterable) or isinstance(groups, str):
+        single = isinstance(groups, np.ndarray) and groups.ndim == 0  # which says that it can be gone through
+        if not isinstance(groups, Iterable) or isinstance(groups, str) or single:
             raise InputError(f"groups: expected a list of lists of sample indices, got {type(groups).__name__}")
         lists = [_checked(number, group, samples) for number, group in enumerate(groups)]
         if not lists:
@@ -61,6 +62,8 @@ class Groups:
 
 
 def _checked(number: int, group: Iterable[int], samples: int) -> Indices:
+    if not isinstance(group, Iterable):
+        raise InputError(f"groups: group {number} must be a non-empty list of sample indices, got {group!r}")
     members = np.asarray(group if isinstance(group, Sequence | np.ndarray) else list(group))
     if members.ndim != 1 or len(members) == 0:
         raise InputError(f"groups: group {number} must be a non-empty list of sample indices, got {group!r}")

@@ -165,6 +165,8 @@ def checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
     """The user's names of the samples, one for each, all different."""
     if ids is None:
         return None
+    if np.ndim(ids) == 0:
+        raise InputError(f"ids: expected one for each of the {samples} samples, got {ids!r}")
     try:
         empty = np.flatnonzero(missing(ids))
         names = np.asarray(ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -90,7 +91,13 @@ def open_picture(path: Path) -> Image.Image:
     """The first frame, upright, in 8-bit RGB; what is transparent is shown on white."""
     with Image.open(path) as stored, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow's remarks on odd metadata
-        image = ImageOps.exif_transpose(stored)
+        try:
+            image = ImageOps.exif_transpose(stored)
+        except (SyntaxError, ValueError, struct.error) as error:  # Pillow's, of odd bytes where the orientation stands
+            raise InputError(
+                f"{path}: what it says of its orientation (EXIF) is damaged ({cause(error)}); save the picture again, "
+                "or leave it out"
+            ) from error
         if image.mode.startswith("I") or image.mode == "F":
             return Image.fromarray(_eight_bits(np.asarray(image))).convert("RGB")
         if image.has_transparency_data:

@@ -70,7 +70,10 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     found = _roles(frame, reading, [label, named, *reading.extra])
     roles = {name: role for name, role in found.items() if role not in UNTRAINED}
     if not roles:
-        raise InputError(f"{path}: no column is left to train on beside the label; it has {', '.join(map(str, frame))}")
+        raise InputError(
+            f"{path}: no column is left to train on beside the label; it has {', '.join(map(str, frame))}. Give a "
+            "table with columns of features, or name another label with --label"
+        )
     if label is not None and frame[label].map(lambda cell: isinstance(cell, list | np.ndarray)).any():
         raise InputError(f"{path}: the label {label!r} holds lists; give each row one label, or several in an .npz")
     holes = Holes.of(frame, roles, label)
