@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,9 @@ def attack(seed: int, count: int) -> Iterator[Outcome]:
             }
             told = ", ".join(" ".join(f"{each}={ODD[at]()!r}".split())[:60] for each, at in changed.items())
             call = {**given, **{each: ODD[at]() for each, at in changed.items()}}
-            yield called(f"calls {seed}/{number}: {name}({told})", partial(function, **call), _wrong)
+            with chdir(home):  # what is written to an odd place is written here
+                outcome = called(f"calls {seed}/{number}: {name}({told})", partial(function, **call), _wrong)
+            yield outcome
 
 
 def _wrong(found: Any) -> str:

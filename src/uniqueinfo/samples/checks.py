@@ -82,7 +82,7 @@ def missing(values: Any) -> NDArray[np.bool_]:
         found = _not_there(np.asarray(values, dtype=object) if _is_flat(values) else np.asarray(values))
     else:
         found = _not_there(values)
-    return np.asarray(found.reshape(len(found), -1).any(axis=1)) if found.ndim else found.reshape(1)
+    return np.asarray(found.any(axis=tuple(range(1, found.ndim)))) if found.ndim else found.reshape(1)
 
 
 def _not_there(values: Any) -> NDArray[np.bool_]:
