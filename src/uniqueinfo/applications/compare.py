@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MANY = 0.25
 """The share of labels that look wrong from which on it is the reason for a group's information."""
+_MOST_RESAMPLES = 1_000_000  # more change no digit that is shown
 _ENDS = (0.025, 0.975)  # quantiles: those of a 95 % interval
 _PICTURES = 8  # of each group
 
@@ -134,6 +135,8 @@ def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000
     0   once        0.125  0.125
     1  often        0.000  0.375
     """
+    if not 1 <= resamples <= _MOST_RESAMPLES:
+        raise InputError(f"resamples: expected 1 to {_MOST_RESAMPLES:,}, got {resamples}; 2,000 are usual")
     name, groups = _groups(scores, by)
     names, sizes = list(groups.categories.astype(str)), np.bincount(groups.codes, minlength=len(groups.categories))
     information = scores.information
