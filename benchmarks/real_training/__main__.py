@@ -18,11 +18,11 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.real_training.dattri_ours import halves_of, ours_of
+from benchmarks.real_training.dattri_ours import ours_of
 from benchmarks.real_training.dattri_protocol import truths
 from benchmarks.real_training.dattri_training import SETTINGS, digits
 from benchmarks.real_training.ours import WAYS, kept, scored
-from benchmarks.real_training.page import FURTHER, write_page
+from benchmarks.real_training.page import write_page
 from benchmarks.real_training.peers import PEERS, attributed
 from benchmarks.real_training.tasks import TASKS
 from benchmarks.real_training.together import SHARES, together
@@ -92,10 +92,7 @@ def _dattri(out: Path, name: str, what: str) -> None:
         truths(SETTINGS[name], digits(), out / "dattri" / name)
     elif what == "ours":
         found = truths(SETTINGS[name], digits(), out / "dattri" / name)
-        given = (SETTINGS[name], digits(), found)
-        kept(out / "ours" / f"{name}.npz", partial(ours_of, *given))
-        for seed in FURTHER.get(name, ()):
-            kept(out / "ours" / f"{name}-{seed}.npz", partial(halves_of, *given, seed))
+        kept(out / "ours" / f"{name}.npz", partial(ours_of, SETTINGS[name], digits(), found))
     elif what == "peers":
         for peer in PEERS.values():
             attributed(peer, name, 0, out / "peers")

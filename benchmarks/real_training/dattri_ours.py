@@ -28,15 +28,6 @@ def ours_of(setting: Setting, data: Digits, truths: Truths) -> Arrays:
 
     Halves are told twice: as one removal of the other half, and as the sum of single effects of first order.
     """
-    return _recorded(setting, data, truths, 0, alone=True)
-
-
-def halves_of(setting: Setting, data: Digits, truths: Truths, seed: int) -> Arrays:
-    """Halves as one removal alone, along a training from another seed."""
-    return _recorded(setting, data, truths, seed, alone=False)
-
-
-def _recorded(setting: Setting, data: Digits, truths: Truths, seed: int, *, alone: bool) -> Arrays:
     with tempfile.TemporaryDirectory() as folder:
         begun: list[ui.Recording] = []
 
@@ -44,11 +35,11 @@ def _recorded(setting: Setting, data: Digits, truths: Truths, seed: int, *, alon
             begun.append(ui.Recording(Path(folder) / "recording", model, optimizer))
             return begun[0]
 
-        model = train(setting, data, seed, recording=recording)
-        return _followed(data, truths, model, begun[0].finish(), single=alone)
+        model = train(setting, data, 0, recording=recording)
+        return _followed(data, truths, model, begun[0].finish())
 
 
-def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recorded, *, single: bool) -> Arrays:
+def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recorded) -> Arrays:
     started = time.process_time()
     parameters = sum(each.numel() for each in model.parameters())
     points = (0, len(training.points) // 2, len(training.points) - 1)[-_GRADIENTS:]
@@ -66,9 +57,10 @@ def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recor
 
     others = np.stack([np.setdiff1d(np.arange(len(data.X)), half) for half in truths.subsets])
     shuffled = replace(how, training=replace(training, place="shuffled"))
-    found = {"halves": losses(shuffled, others)}
-    if single:
-        in_order = replace(how, training=replace(training, place="next"))
-        found["without"] = losses(in_order, np.array(truths.samples)[:, None])
-        found["halves_summed"] = losses(replace(shuffled, first_order=True), others)
+    in_order = replace(how, training=replace(training, place="next"))
+    found = {
+        "without": losses(in_order, np.array(truths.samples)[:, None]),
+        "halves": losses(shuffled, others),
+        "halves_summed": losses(replace(shuffled, first_order=True), others),
+    }
     return {**found, "seconds": np.array(time.process_time() - started)}

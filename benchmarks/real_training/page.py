@@ -14,7 +14,6 @@ from matplotlib.ticker import NullFormatter
 
 from benchmarks.real_training import dattri_protocol as dattri
 from benchmarks.real_training.agreement import Agreement, agreement, with_each_other
-from benchmarks.real_training.dattri_protocol import mean_spearman
 from benchmarks.real_training.dattri_training import SETTINGS, digits
 from benchmarks.real_training.ours import WAYS
 from benchmarks.real_training.peers import LIMITS, PEERS, kept
@@ -26,8 +25,6 @@ from benchmarks.real_training.truth import LEFT_OUT, Truth, found, spread
 from uniqueinfo.types import Floats
 
 _SEEDS = (0, 1, 2)
-FURTHER = {"mnist_lr": range(1, 5)}
-"""Seeds of further recorded trainings of dattri's, whose halves are averaged: those of the truth start anywhere."""
 _NONE = "–"
 
 
@@ -138,12 +135,29 @@ class Problem:
 
 
 def write_page(out: Path, page: Path) -> None:
-    """One section per problem, groups, dattri's benchmark."""
+    """One section per problem, groups, dattri's benchmark; a section of which nothing was run stays as it stands."""
     folder = page.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     problems = [problem for name in TASKS if (problem := _problem(name, out)) is not None]
-    parts = [_HEAD, *(problem.section(folder) for problem in problems), _groups(out), _dattri(out), _FOOT]
-    page.write_text("\n".join(part for part in parts if part), encoding="utf-8")
+    new = [*(problem.section(folder) for problem in problems), _groups(out), _dattri(out)]
+    sections = _sections(page.read_text(encoding="utf-8")) if page.is_file() else {}
+    sections |= {_heading(part): part for part in new if part}
+    sections.pop(_heading(_FOOT), None)
+    page.write_text("\n".join([_HEAD, *sections.values(), _FOOT]), encoding="utf-8")
+
+
+def _sections(text: str) -> dict[str, str]:
+    """By their headings.
+
+    >>> _sections("# Page\\n\\n## One\\n1\\n\\n## Two\\n2\\n")
+    {'## One': '## One\\n1\\n', '## Two': '## Two\\n2\\n'}
+    """
+    parts = [f"## {part.rstrip()}\n" for part in text.split("\n## ")[1:]]
+    return {_heading(part): part for part in parts}
+
+
+def _heading(section: str) -> str:
+    return section.partition("\n")[0]
 
 
 def _problem(name: str, out: Path) -> Problem | None:
@@ -186,38 +200,35 @@ def _dattri(out: Path) -> str:
         true = dattri.truths(setting, digits(), out / "dattri" / name)
         with np.load(place) as file:
             ours = {key: file[key] for key in file.files}
-        single, halves, summed = (
-            mean_spearman(ours[key], truth)
-            for key, truth in (("without", true.without), ("halves", true.halves), ("halves_summed", true.halves))
-        )
         cost = f"{float(ours['seconds']):.3g}"
-        more = [out / "ours" / f"{name}-{seed}.npz" for seed in FURTHER.get(name, ())]
-        lines.append(f"| {name} | **uniqueinfo, halves as one group** | {single:.2f} | {halves:.2f} | {cost} |")
-        lines.append(
-            f"| {name} | **uniqueinfo, halves as a sum over samples** | {single:.2f} | {summed:.2f} | {cost} |"
-        )
-        if more and all(each.is_file() for each in more):
-            mean = np.mean([ours["halves"], *(np.load(each)["halves"] for each in more)], axis=0)
-            lines.append(
-                f"| {name} | **uniqueinfo, halves as one group, mean of {1 + len(more)} trainings** | {_NONE} | "
-                f"{mean_spearman(mean, true.halves):.2f} | {_NONE} |"
-            )
+        for words, key in (("one group", "halves"), ("a sum over samples", "halves_summed")):
+            told = _told(dattri.agreement_of(ours["without"], ours[key], true))
+            lines.append(f"| {name} | **uniqueinfo, halves as {words}** | {told} | {cost} |")
         for peer in PEERS.values():
             one = kept(peer, name, 0, out / "peers")
             if one.effects is None:
-                lines.append(f"| {name} | {peer.title} | {_why(one.error)} | {_NONE} | {_NONE} |")
+                lines.append(f"| {name} | {peer.title} | {_why(one.error)} | {_NONE} | {_NONE} | {_NONE} |")
                 continue
-            agreed = dattri.agreement(one.effects, true)
-            lines.append(
-                f"| {name} | {peer.title} | {agreed.leave_one_out:.2f} | {agreed.halves:.2f} | {one.seconds:.3g} |"
-            )
-        top = dattri.ceiling(true)
-        lines.append(f"| {name} | *the same trainings from other seeds* | {top.leave_one_out:.2f} | {top.halves:.2f} | {_NONE} |")  # fmt: skip  # noqa: E501
-        lines.append(f"| {name} | *the ceiling: what their mean over all seeds would have* | {_NONE} | {top.halves**0.5:.2f} | {_NONE} |")  # fmt: skip  # noqa: E501
+            told = _told(dattri.agreement(one.effects, true))
+            lines.append(f"| {name} | {peer.title} | {told} | {one.seconds:.3g} |")
+        other, runs = dattri.of_other_seeds(true), len(true.halves)
+        lines.append(
+            f"| {name} | *the same trainings from another seed* | {other.leave_one_out:.2f} | {other.halves:.2f} | "
+            f"{_NONE} | {_NONE} |"
+        )
+        tops = [dattri.ceiling(other.halves, count) for count in (1, runs)]
+        lines.append(f"| {name} | *the ceiling of what knows no seed* | {_NONE} | {tops[0]:.2f} | {tops[1]:.2f} | {_NONE} |")  # fmt: skip  # noqa: E501
     if not lines:
         return ""
-    head = ["| | | leave-one-out | halves (LDS) | seconds |", "|---|---|---|---|---|"]
+    head = [
+        f"| | | leave-one-out | halves (LDS), one run | halves (LDS), mean of {dattri.RUNS} runs | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
     return "\n".join([_DATTRI, *head, *lines, ""])
+
+
+def _told(found: dattri.Agreement) -> str:
+    return f"{found.leave_one_out:.2f} | {found.halves:.2f} | {found.halves_mean:.2f}"
 
 
 def _agreed(pairs: list[tuple[Floats, Floats]]) -> Agreement:
@@ -286,8 +297,8 @@ _DATTRI = """## The benchmark of dattri
 over the test digits of the rank correlation of their losses: without each of 100 samples, and with each of 50 random
 halves, which start from other weights each. Ours are from one training; removing a half as one group uses more than
 effects that add up, which is what the others (and our second line) do. Two trainings of the same half from different
-seeds agree only so far; what knows a half and no seed can agree with one of them by no more than the square root of
-that.
+seeds agree only so far, and nothing that knows a half and no seed can agree with one of them better than the last line
+says. So every half is also trained from five seeds, and the mean of its losses taken (dattri's `num_runs_per_subset`).
 """
 
 _FOOT = """## Settings, and what was changed after seeing results

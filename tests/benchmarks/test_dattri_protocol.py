@@ -11,7 +11,15 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from benchmarks.real_training.dattri_protocol import Truths, agreement, ceiling, half, mean_spearman, truths
+from benchmarks.real_training.dattri_protocol import (
+    Truths,
+    agreement,
+    ceiling,
+    half,
+    mean_spearman,
+    of_other_seeds,
+    truths,
+)
 from benchmarks.real_training.dattri_training import Digits, Recorder, Setting, train
 from benchmarks.real_training.side_by_side import train_all
 
@@ -68,12 +76,12 @@ def test_recording_is_told_of_every_step_and_changes_nothing(data: Digits) -> No
 
 def test_truths_are_kept_and_found(data: Digits, tmp_path: Path) -> None:
     def found(setting: Setting) -> Truths:
-        return truths(setting, data, tmp_path, left_out=4, halves=3)
+        return truths(setting, data, tmp_path, left_out=4, halves=3, runs=2)
 
     first = found(SETTINGS[0])
     assert first.samples == (0, 10, 19, 29)
     assert first.without.shape == (4, 5)
-    assert first.halves.shape == (3, 5)
+    assert first.halves.shape == (2, 3, 5)
     (tmp_path / "half-1-1.npy").unlink()  # trained again alone
     again = found(replace(SETTINGS[0]))
     np.testing.assert_allclose(again.halves, first.halves, atol=1e-6)
@@ -87,10 +95,23 @@ def test_agreement_of_a_case_made_by_hand() -> None:
     subsets = np.stack([half(seed, 12) for seed in range(8)])
     without = effects[[1, 5, 7]]
     halves = np.array([[-sum(effects[at, query] for at in subset) for query in range(4)] for subset in subsets])
-    exact = Truths(np.zeros(4), (1, 5, 7), without, -without, subsets, halves, halves)
+    exact = Truths(np.zeros(4), (1, 5, 7), without, -without, subsets, np.stack([halves, halves]))
     assert (agreement(effects, exact).leave_one_out, agreement(effects, exact).halves) == pytest.approx((1.0, 1.0))
     assert agreement(-effects, exact).halves == pytest.approx(-1.0)
-    assert (ceiling(exact).leave_one_out, ceiling(exact).halves) == pytest.approx((-1.0, 1.0))
+    assert (of_other_seeds(exact).leave_one_out, of_other_seeds(exact).halves) == pytest.approx((-1.0, 1.0))
+
+
+def test_the_mean_of_several_runs_is_closer_to_what_knows_no_seed() -> None:
+    """By as much as `ceiling` says: a common part, and noise of each run."""
+    rng = np.random.default_rng(0)
+    known = rng.normal(size=(400, 50))
+    runs = known + rng.normal(size=(5, 400, 50))
+    subsets = np.zeros((400, 1), dtype=np.int64)
+    true = Truths(np.zeros(50), (0,), rng.normal(size=(3, 50)), rng.normal(size=(3, 50)), subsets, runs)
+    alike = of_other_seeds(true).halves
+    for count in (1, 5):
+        found = mean_spearman(known, runs[:count].mean(axis=0))
+        assert found == pytest.approx(ceiling(alike, count), abs=0.02)  # ranks agree a little less than numbers
 
 
 def test_columns_without_differences_are_left_out() -> None:

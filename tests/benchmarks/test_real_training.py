@@ -35,6 +35,18 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_sections_that_were_not_run_again_stay(results: Path) -> None:
+    place = results / "page.md"
+    page.write_page(results, place)
+    first = place.read_text(encoding="utf-8")
+    kept = "## Something older\n\n| a | table |\n"
+    place.write_text(first.replace("## Settings", f"{kept}\n## Settings"), encoding="utf-8")
+    page.write_page(results, place)
+    again = place.read_text(encoding="utf-8")
+    assert kept in again
+    assert again.replace(f"{kept}\n", "") == first
+
+
 def test_the_page_has_what_was_run_and_its_ceiling(results: Path) -> None:
     page.write_page(results, results / "page.md")
     text = (results / "page.md").read_text(encoding="utf-8")

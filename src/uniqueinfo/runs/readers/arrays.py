@@ -112,7 +112,8 @@ def _data(
     beyond = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
     if beyond.any():
         raise InputError(
-            f"{path}: sample {int(beyond.argmax())} (counted from 0) holds a number beyond float32's 3.4e38; scale it"
+            f"{path}: sample {int(beyond.argmax())} (counted from 0) holds a number beyond float32's "
+            "3.4e38; divide all numbers by a common factor, or drop the sample"
         )
     return Data(
         numbers,
