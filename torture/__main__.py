@@ -11,14 +11,15 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from torture import calls, crashes, flips, inputs, numerics, workers
+from torture import calls, commands, crashes, flips, inputs, numerics, workers
 from torture.outcome import Ending, Outcome, Tally
 from torture.page import written
 
 ATTACKS: dict[str, tuple[Callable[[int, int], Iterator[Outcome]], int]] = {
     "crashes": (crashes.attack, 500),  # first: children are forked before anything has threads
     "inputs": (inputs.attack, 700),
-    "calls": (calls.attack, 300),
+    "commands": (commands.attack, 300),
+    "calls": (calls.attack, 600),
     "flips": (flips.attack, 500),
     "numerics": (numerics.attack, 300),
     "workers": (workers.attack, 10),

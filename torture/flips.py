@@ -13,6 +13,8 @@ import numpy as np
 import uniqueinfo as ui
 from torture.calling import called, command
 from torture.outcome import Ending, Outcome
+from uniqueinfo.review.decisions import NAME, Decision, Kind, Ledger, read
+from uniqueinfo.scores.everyone import everyone
 
 MEASURES = ("weight", "functional", "value", "loo_outputs", "outputs", "targets")
 
@@ -37,7 +39,7 @@ def attack(seed: int, count: int) -> Iterator[Outcome]:
 
 
 def made(home: Path) -> Path:
-    """A finished run, with samples held out, answers and a page."""
+    """A finished run, with samples held out, answers, a page and decisions."""
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     np.savez(home / "data.npz", X=rng.normal(size=(40, 4)) + y[:, None], y=y)
@@ -48,6 +50,15 @@ def made(home: Path) -> Path:
     ):
         said = command(*arguments)
         assert said.code == 0, said.err
+    whole = everyone(ui.load(home / "run"))
+    assert whole.labels is not None
+    told: list[tuple[Kind, str | None]] = [("keep", None), ("relabel", str(1 - int(whole.labels[1]))), ("drop", None)]
+    Ledger(home / "run" / NAME).append(
+        *(
+            Decision(str(whole.names[at]), kind, given=str(whole.labels[at]), by="Ann", label=label)
+            for at, (kind, label) in enumerate(told)
+        )
+    )
     return home / "run"
 
 
@@ -56,7 +67,9 @@ def _told(run: Path) -> dict[str, Any]:
     scores = ui.load(run)
     every = ui.everyone(scores)
     found = {name: getattr(every, name) for name in MEASURES}
-    return found | {"attributed": ui.attribute(scores, 1).change, "labels": every.labels, "ids": every.names}
+    decided = np.array([decision.line() for decision in read(run / NAME)])
+    attributed = ui.attribute(scores, 1).change
+    return found | {"attributed": attributed, "labels": every.labels, "ids": every.names, "decisions": decided}
 
 
 def _one(case: str, run: Path, wanted: dict[str, Any]) -> Outcome:

@@ -8,6 +8,7 @@ from torture.outcome import Ending, Tally
 
 WHAT = {
     "inputs": "odd files and options on the command line",
+    "commands": "odd options of every other command, on a finished run",
     "calls": "odd arguments of Python functions",
     "crashes": "kills before, after and while a file is written",
     "flips": "one bit flipped in any file of a run",

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -25,22 +26,19 @@ def attack(seed: int, count: int) -> Iterator[Outcome]:
     data = np.random.default_rng(0)
     X, y = data.normal(size=(600, 10)), data.integers(0, 3, 600)
     wanted = ui.score_features(X, y, X[:30], training=ui.Converged(0.1), progress=False).weight
-    with local_client(2) as client:
-        for number in range(count):
-            rng = np.random.default_rng([seed, number, 4])
-            delay, everyone = float(rng.uniform(0, 0.5)), bool(rng.random() < 0.3)
+    for number in range(count):
+        rng = np.random.default_rng([seed, number, 4])
+        delay, everyone = float(rng.uniform(0, 0.5)), bool(rng.random() < 0.3)
+        with local_client(2) as client:  # of its own: nothing of the last case is left
             client.wait_for_workers(2, timeout=120)
             victims = sorted(client.run(os.getpid).values())[: None if everyone else 1]
             killer = threading.Timer(delay, _kill, [victims])
             killer.start()
+            engine = DaskEngine(client)
             yield called(
                 f"workers {seed}/{number}: {'all' if everyone else 'one'} after {delay:.2f} s",
-                lambda: (
-                    ui.score_features(
-                        X, y, X[:30], training=ui.Converged(0.1), progress=False, engine=DaskEngine(client)
-                    ).weight
-                ),
-                lambda found: "" if np.allclose(found, wanted, rtol=1e-10) else "other scores",
+                partial(ui.score_features, X, y, X[:30], training=ui.Converged(0.1), progress=False, engine=engine),
+                lambda found: "" if np.allclose(found.weight, wanted, rtol=1e-10) else "other scores",
             )
             killer.join()
 

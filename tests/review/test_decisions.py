@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,26 @@ def test_a_torn_last_line_is_left_out_and_the_next_one_is_whole(tmp_path: Path) 
     ledger = Ledger(path)
     ledger.append(decision("c"))
     assert [one.sample for one in read(path)] == ["a", "c"]
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_a_flipped_bit_is_noticed_or_harmless(tmp_path: Path, bit: int) -> None:
+    made = [decision("a"), decision("b", "relabel", label="dog")]
+    path = tmp_path / "decisions.jsonl"
+    Ledger(path).append(*made)
+    content = path.read_bytes()
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :])
+        with contextlib.suppress(InputError):
+            assert read(path) == made
+
+
+def test_a_last_line_that_lacks_its_end_alone_is_kept_by_what_is_appended(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    Ledger(path).append(decision("a"), decision("b"))
+    path.write_bytes(path.read_bytes()[:-1])
+    Ledger(path).append(decision("c"))
+    assert [one.sample for one in read(path)] == ["a", "b", "c"]
 
 
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from torture import calls, inputs, numerics
+import uniqueinfo as ui
+from torture import calls, commands, flips, inputs, numerics
+from torture.faces import NOT_CALLED, every_face
 from torture.outcome import Ending, Outcome, Tally
 from torture.page import written
 
@@ -17,7 +20,16 @@ SEED = 7
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("attack", "cases"), [(inputs.attack, 30), (calls.attack, 80), (numerics.attack, 20)])
+@pytest.mark.parametrize(
+    ("attack", "cases"),
+    [
+        (inputs.attack, 30),
+        (commands.attack, 15),
+        (calls.attack, 300),
+        (flips.attack, 25),
+        (numerics.attack, 20),
+    ],
+)
 def test_no_case_is_a_defect(attack: Callable[[int, int], Iterator[Outcome]], cases: int) -> None:
     wrong = [outcome for outcome in attack(SEED, cases) if outcome.ending is Ending.defect]
     assert not wrong, "\n".join(f"{outcome.case}: {outcome.told}" for outcome in wrong)
@@ -29,6 +41,16 @@ def test_killed_runs_are_gone_on_with() -> None:
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     assert len(said) == 8
     assert all(": resumed" in line or ": right answer" in line for line in said)
+
+
+def test_every_public_name_is_attacked(tmp_path: Path) -> None:
+    names = {name for name in ui.__all__ if not name.startswith("_")}  # type: ignore[attr-defined]
+    assert names - NOT_CALLED <= set(every_face(tmp_path))
+
+
+def test_calls_that_are_attacked_are_fine_as_they_are(tmp_path: Path) -> None:
+    for function, given in every_face(tmp_path).values():
+        function(**given)
 
 
 def test_the_oracle_knows_a_mean() -> None:

@@ -19,8 +19,9 @@ from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.removal.additions import filter_with
 from uniqueinfo.removal.choosing import Chosen, choose
 from uniqueinfo.removal.joining import Drawn, Joining
+from uniqueinfo.samples.border import SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, in_words, on_simplex, one_per_class, targets_of
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.store.plain import records
 from uniqueinfo.threads import sharing
@@ -129,6 +130,7 @@ class Acquired(Answer):
         return axes
 
 
+@takes(scores=SCORES, budget=WHOLE, seed=SEED)
 @sharing()
 def acquire(scores: Scores, inputs: Any, *, budget: int | None = None, by: By | None = None, seed: int = 0) -> Acquired:
     """Choose the candidates whose labels would tell the network most, counting what they repeat of one another once.

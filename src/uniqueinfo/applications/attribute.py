@@ -16,7 +16,7 @@ from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.samples.border import WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, one_per_class
 from uniqueinfo.scores.table import SCORES, Scores
-from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.spectrum.probe import PROBE, Probe
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
 
@@ -126,7 +126,7 @@ class Attribution(Answer):
         return f"{self.table['label'][at]}, {change}" if "label" in self.table else change
 
 
-@takes(scores=SCORES, sample=WHOLE, top=WHOLE)
+@takes(scores=SCORES, sample=WHOLE, probe=PROBE, top=WHOLE)
 @sharing()
 def attribute(
     scores: Scores,

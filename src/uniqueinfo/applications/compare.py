@@ -13,7 +13,7 @@ from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.grouping import By, groups_of
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
-from uniqueinfo.samples.border import SEED, WHOLE, takes
+from uniqueinfo.samples.border import FLAG, SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.rows import slices
@@ -117,7 +117,7 @@ class Compared(Answer):
         )
 
 
-@takes(scores=SCORES, resamples=WHOLE, seed=SEED)
+@takes(scores=SCORES, whole=FLAG, resamples=WHOLE, seed=SEED)
 @sharing()
 def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000, seed: int = 0) -> Compared:
     """Groups of samples compared: sources, annotators, cohorts, classes.

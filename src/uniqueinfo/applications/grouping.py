@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.samples.border import SEVERAL
 
 By = str | Sequence[Any] | NDArray[Any]
+_GROUPS = replace(SEVERAL, words="the name of a column, or a list with the group of each sample")
 
 
 def groups_of(by: By, table: pd.DataFrame, samples: int) -> tuple[str, pd.Categorical[Any]]:
@@ -25,6 +28,7 @@ def groups_of(by: By, table: pd.DataFrame, samples: int) -> tuple[str, pd.Catego
             raise InputError(f"by: there is no column {by!r}; {there}")
         name, values = by, table[by]
     else:
+        _GROUPS.check("by", by)
         name, values = "group", pd.Series(list(by))
     if len(values) != samples:
         raise InputError(f"by: expected a group for each of the {samples} samples, got {len(values)}")

@@ -23,7 +23,7 @@ from uniqueinfo.applications.suspicion.stack import Verdict, calibrated, judge
 from uniqueinfo.applications.suspicion.tasks import about, counted, first_suspects
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Points
-from uniqueinfo.samples.border import NUMBER, takes
+from uniqueinfo.samples.border import FLAG, NUMBER, one_of, takes
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
 from uniqueinfo.scores.predictions import Health, Predictions, one_per_class
 from uniqueinfo.scores.table import SCORES, Scores
@@ -214,7 +214,7 @@ class Mislabeled(Answer):
         return axes
 
 
-@takes(scores=SCORES, noise_rate=NUMBER, precision=NUMBER)
+@takes(scores=SCORES, criterion=one_of(*_CRITERIA), noise_rate=NUMBER, precision=NUMBER, neighbours=FLAG)
 @sharing()
 def mislabeled(
     scores: Scores,
@@ -252,8 +252,6 @@ def mislabeled(
     found = Predictions.of(scores)
     if found is None:
         raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
-    if not isinstance(criterion, str) or criterion not in _CRITERIA:
-        raise InputError(f'criterion: expected "probability", "margin" or "information", got {criterion!r}')
     for name, share in (("noise_rate", noise_rate), ("precision", precision)):
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{name}: expected a share between 0 and 1, got {share}")

@@ -19,10 +19,10 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
 from uniqueinfo.linearization.subsets import Subset
 from uniqueinfo.progress import progress
-from uniqueinfo.samples.border import NUMBER, SEED, takes
+from uniqueinfo.samples.border import FLAG, FUNCTION, NUMBER, SEED, one_of, takes
 from uniqueinfo.scores.predictions import Predictions, class_numbers
 from uniqueinfo.scores.table import SCORES, Scores
-from uniqueinfo.spectrum.probe import Probe
+from uniqueinfo.spectrum.probe import PROBE, Probe
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
 
@@ -128,7 +128,16 @@ class Curves:
         return _plot(self.table, ax)
 
 
-@takes(scores=SCORES, keep=NUMBER, seed=SEED)
+@takes(
+    scores=SCORES,
+    keep=NUMBER,
+    strategy=one_of(*STRATEGIES),
+    step=NUMBER,
+    balanced=FLAG,
+    seed=SEED,
+    test=PROBE,
+    retrain=FUNCTION,
+)
 @sharing()
 def summarize(
     scores: Scores,

@@ -25,9 +25,10 @@ from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.removal.course import Course, reached
 from uniqueinfo.removal.trained import LocalSums
+from uniqueinfo.samples.border import FUNCTION, SEED, takes
 from uniqueinfo.samples.samples import as_samples
 from uniqueinfo.scores.looked import Looked
-from uniqueinfo.scores.table import Scores
+from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.scoring.network import score
 from uniqueinfo.statistics.correlation import pearson, spearman
 from uniqueinfo.statistics.interval import Interval
@@ -166,6 +167,7 @@ def validate(
     scores: Scores | None = None,
     **retraining: Unpack[Retraining],
 ) -> Validation: ...
+@takes(seed=SEED, scores=SCORES, train_function=FUNCTION)
 @sharing()
 def validate(
     model: nn.Module | Scores,
@@ -206,7 +208,7 @@ def validate(
     """
     if isinstance(model, Scores) or train_function is not None:
         if not isinstance(model, Scores) or train_function is None or val is None:
-            raise InputError("validate: your own training goes with scores: validate(scores, val=…, train_function=f)")
+            raise InputError("validate: your own training needs scores: validate(scores, val=…, train_function=f)")
         return own_loop(model, train_function, val, samples=samples, seed=seed)
     if scores is not None and "output_function" in scores.settings:
         raise InputError(BY_FUNCTION)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +24,7 @@ from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource, held
 from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
+from uniqueinfo.samples.border import FLAG, PATH, WHOLE, one_of, takes
 from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.devices import as_device
 from uniqueinfo.samples.samples import Samples
@@ -103,6 +104,7 @@ class LinearizedNetwork(Linearization):
         return Inner(blocks, across)
 
 
+@takes(folder=PATH, form=one_of(*get_args(Form)), sketch=WHOLE, progress=FLAG)
 @sharing()
 def linearize(
     model: nn.Module,

@@ -1,13 +1,16 @@
 """What people decided about samples: one line of JSON each, appended and never changed.
 
-    {"sample": "cat-7", "decision": "relabel", "label": "dog", "given": "cat", "by": "Ann", "at": "2026-01-31T12:00Z"}
+    {"sample": "cat-7", "decision": "relabel", "given": "cat", "by": "Ann", "label": "dog", "at": "2026-01-31T12:00Z",
+     "check": "5b0c13e2"}
 
 A decision is to keep the label, to relabel, to drop the sample, or to be unsure. `undo` takes back the last one that
-the same person made about the sample.
+the same person made about the sample. `check` tells a damaged line from a whole one; lines that people write themselves
+need none.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -63,7 +66,12 @@ class Decision:
     def line(self) -> str:
         """As it stands in the file."""
         plain = {name: value for name, value in asdict(self).items() if value is not None}
-        return json.dumps(plain, ensure_ascii=False, separators=(", ", ": ")) + "\n"
+        return json.dumps({**plain, "check": self._check}, ensure_ascii=False, separators=(", ", ": ")) + "\n"
+
+    @property
+    def _check(self) -> str:
+        """Of all that it says."""
+        return hashlib.sha256("\0".join(map(str, asdict(self).values())).encode()).hexdigest()[:8]
 
     @classmethod
     def from_record(cls, found: Any) -> Decision:
@@ -75,11 +83,17 @@ class Decision:
         wrong = [name for name in ("label", "at") if not isinstance(texts[name], str | None)]
         if missing or wrong:
             raise InputError(f"{(missing + wrong)[0]} is missing or no text")
-        return cls(**{name: value for name, value in texts.items() if value is not None})
+        decision = cls(**{name: value for name, value in texts.items() if value is not None})
+        if found.get("check", decision._check) != decision._check:
+            raise InputError("it is damaged: check belongs to something else")
+        return decision
 
 
 def read(path: Path) -> list[Decision]:
-    """All decisions of a file, those taken back too. A last line that was torn by a crash was never acknowledged."""
+    """All decisions of a file, those taken back too. A last line that was torn by a crash was never acknowledged.
+
+    One that lacks nothing but its end is whole: its end may have been damaged later.
+    """
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
@@ -92,7 +106,19 @@ def read(path: Path) -> list[Decision]:
             found.append(Decision.from_record(json.loads(line)))
         except ValueError as error:  # InputError and JSON's own among them
             raise InputError(f"{path}: line {number} is no decision ({error}); mend or remove it") from error
-    return found
+    return found + _unended(lines[-1])
+
+
+def _unended(line: bytes) -> list[Decision]:
+    """The decision of a line without its end, or with another end, where that is whole."""
+    for content in (line, line[:-1]):
+        try:
+            record = json.loads(content)
+            if isinstance(record, Mapping) and "check" in record:
+                return [Decision.from_record(record)]
+        except ValueError:
+            continue
+    return []
 
 
 class Ledger:
@@ -122,7 +148,9 @@ class Ledger:
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             with self.path.open("rb+") as file:
-                file.truncate(whole)
+                file.seek(whole)
+                file.write("".join(decision.line() for decision in _unended(content[whole:])).encode())
+                file.truncate()
                 os.fsync(file.fileno())
 
 

@@ -77,8 +77,8 @@ def decisions_of(run: Run, files: Iterable[Path] = ()) -> list[Decision]:
     found = [decision for path in paths for decision in read(path)]
     if not standing(found):
         raise InputError(
-            f"{paths[0] if paths else run.path}: nothing was decided yet; uniqueinfo review {run.path} asks, and so "
-            "does the page report.html"
+            f"{paths[0] if paths else run.path}: nothing was decided yet; start uniqueinfo review "
+            f"{run.path}, or decide on the page report.html"
         )
     check(found, *given_labels(run))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
-from uniqueinfo.samples.border import PATH, takes
+from uniqueinfo.samples.border import PATH, SEVERAL, Kind, takes
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.scores.table import SCORES, Scores
 
 _PAGE = Path("report.html")
+_ANSWERS = Kind("a list of what questions such as ui.mislabeled give", (Iterable,))
 Looks = Any
 """What samples look like, by position: pictures, texts or rows, in a sequence or from a function."""
 
@@ -58,6 +59,7 @@ def report(
     place = Path(path) if path is not None else _PAGE if run is None else run.report
     if place.is_dir():
         raise InputError(f"path: {place} is a folder; name the file, such as {place / _PAGE}")
+    _ANSWERS.check("answers", answers)
     given = list(answers)
     strange = next((one for one in given if not isinstance(one, Answer)), None)
     if strange is not None:
@@ -113,6 +115,9 @@ def run_of(scores: Scores) -> Run | None:
     return Run.find(scores.folder) if isinstance(scores, StoredScores) else None
 
 
+_LOOKS = replace(SEVERAL, words="a list with a picture, text or row for each sample, or a function of the position")
+
+
 def views_of(samples: Looks, validation: Looks, count: int) -> SampleViews | None:
     """How to show samples, from what a user has; None where nothing is given."""
     if samples is None and validation is None:
@@ -130,11 +135,7 @@ def _look(name: str, given: Looks, count: int | None) -> Callable[[int], Any] | 
         return function
     if hasattr(given, "iloc"):  # a DataFrame
         given = given.to_dict("records")
-    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
-        raise InputError(
-            f"{name}: expected a list with a picture, text or row for each sample, or a function of the position, got "
-            f"{type(given).__name__}"
-        )
+    _LOOKS.check(name, given)
     if count is not None and len(given) != count:
         raise InputError(f"{name}: there are {count} samples, and {len(given)} to show; hand over one for each")
     shown: Callable[[int], Any] = given.__getitem__

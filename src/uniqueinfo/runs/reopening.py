@@ -15,7 +15,7 @@ from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.models.from_file import function_in
 from uniqueinfo.runs.prepared import Prepared, prepare
-from uniqueinfo.samples.border import PATH, takes
+from uniqueinfo.samples.border import FLAG, PATH, takes
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.origins import reopened
 from uniqueinfo.training import Training
@@ -51,7 +51,7 @@ NOBODY, RUN = CodeTrust(), CodeTrust(given=True)
 """No code is run; the code that the run names is."""
 
 
-@takes(folder=PATH)
+@takes(folder=PATH, trust=FLAG)
 def load(folder: str | Path, *, trust: bool = False) -> Scores:
     """Scores saved before, or those of a run folder, which come back to their network when a question needs it.
 

@@ -172,7 +172,7 @@ def as_samples(
     """
     source = _source(data, {} if like is None or not isinstance(like.source, Arrays) else like.source.columns)
     if len(source) == 0:
-        raise InputError("the data set is empty")
+        raise InputError("the data set is empty; give at least one sample")
     own = source.order if isinstance(source, Items) else np.arange(len(source))
     names = own if ids is None else np.asarray(ids)
     if names.shape != (len(source),):
@@ -226,7 +226,7 @@ def _as_array(name: str, data: Any, *, columns: Mapping[str, tuple[str, ...]]) -
     if name in columns:
         data = data.rename(columns=str)[list(columns[name])]
     if not _is_array(data) or data.ndim == 0:
-        raise InputError(f"{name} is {type(data).__name__}, not an array with one sample in each row")
+        raise InputError(f"{name} is {type(data).__name__}, not an array; hand one over, with a sample in each row")
     return data if isinstance(data, Tensor) else np.asarray(data)
 
 

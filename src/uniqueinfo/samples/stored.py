@@ -194,7 +194,7 @@ def _opened(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"{path}: cannot be read as Parquet ({error})") from error
+        raise InputError(f"{path}: cannot be read as Parquet ({cause(error)}); write it again") from error
 
 
 def _is_index(name: str) -> bool:
@@ -236,7 +236,7 @@ def _from_path(name: str, path: Path) -> Any:
         return NpyFile.open(path)
     files = sorted(path.glob("*.npy"))
     if not files:
-        raise InputError(f"{name}: {path} holds no .npy and no .parquet files")
+        raise InputError(f"{name}: {path} holds no .npy and no .parquet files; name a folder that does")
     pieces = tuple(NpyFile.open(file) for file in files)
     odd = next((piece for piece in pieces if piece.shape[1:] != pieces[0].shape[1:]), None)
     if odd is not None:

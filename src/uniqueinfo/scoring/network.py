@@ -91,7 +91,7 @@ def score(
     execution = Execution.of("score", where)
     check_network(model)
     counted_as = as_outputs(outputs, model)
-    if training == "auto" and isinstance(counted_as, OutputFunction):
+    if isinstance(training, str) and training == "auto" and isinstance(counted_as, OutputFunction):
         training = Auto(loss=counted_as.loss)
     network = Network(model, train, val, projection, counted_as, trained=trained)
     with sharing(execution.threads):

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from uniqueinfo.samples.border import Kind
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.metric import Metric
 from uniqueinfo.spectrum.rows import Rows
@@ -135,3 +136,6 @@ class Probe:
             return self.known
         misfit = torch.zeros_like(self.initial) if self.targets is None else self.initial - self.targets
         return self.system.metric(self.seen, misfit)
+
+
+PROBE = Kind("a probe, as linearization.probe makes it", (Probe,))

@@ -51,7 +51,12 @@ class Rows:
         2
         """
         if isinstance(source, list | tuple):
-            source = np.asarray(source)
+            try:
+                source = np.asarray(source)
+            except ValueError as error:
+                raise InputError(
+                    f"{name}: expected an array ({', '.join(dims)}), got rows of unequal length"
+                ) from error
         shape = getattr(source, "shape", None)
         if shape is None or len(shape) != len(dims):
             found = f"shape {tuple(shape)}" if shape is not None else f"a {type(source).__name__}"

@@ -13,6 +13,8 @@ from torch.optim import Optimizer
 from torch.utils.hooks import RemovableHandle
 
 from uniqueinfo.errors import InputError, cause
+from uniqueinfo.samples.border import PATH, WHOLE, check_fields, one_of
+from uniqueinfo.training.loss_names import LOSSES
 from uniqueinfo.training.overheard import Overheard
 from uniqueinfo.training.recording import Recording
 
@@ -55,6 +57,9 @@ class Hooked:
     """Tells which samples are in a batch, where that can be known."""
     _recording: Recording | None = field(default=None, init=False, repr=False)
     _handle: RemovableHandle | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, folder=PATH, loss=one_of(*LOSSES), checkpoints=WHOLE)
 
     @property
     def running(self) -> bool:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import NUMBER, PATH, SEVERAL, TEXT, WHOLE, Kind, check_fields, one_of, takes
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training.algorithm import Filter, Reduction, Training, check_reduction
 from uniqueinfo.training.flow import GradientFlow
-from uniqueinfo.training.loss_names import LossFunction, check_loss
+from uniqueinfo.training.loss_names import LOSSES, LossFunction, check_loss
 from uniqueinfo.training.optimizers import family, followed
 from uniqueinfo.training.steps import Steps, read_steps, write_steps
 
@@ -46,13 +47,13 @@ class Recorded(Training):
     so that epochs have fewer steps. These are followed as steps of SGD that are as much shorter."""
 
     def __post_init__(self) -> None:
+        check_fields(self, folder=PATH)
         object.__setattr__(self, "folder", str(self.folder))
-        if self.loss == "":
+        if isinstance(self.loss, str) and self.loss == "":
             object.__setattr__(self, "loss", self.about["loss"])
         check_loss(self.loss)
         check_reduction(self, self.reduction)
-        if self.place not in get_args(Place):
-            raise InputError(f"place: expected one of {', '.join(get_args(Place))}, got {self.place!r}")
+        check_fields(self, place=one_of(*get_args(Place)))
         if self.place == "shuffled" and self.about["optimizer"] != "SGD":
             raise InputError(
                 f'place="shuffled": shorter gradients are shorter steps of SGD, not of {self.about["optimizer"]}; '
@@ -171,6 +172,17 @@ class Recorded(Training):
         return {each: torch.from_numpy(array) for each, array in found.items()}
 
     @classmethod
+    @takes(
+        checkpoints=SEVERAL,
+        steps=SEVERAL,
+        folder=PATH,
+        optimizer=TEXT,
+        options=Kind("a mapping of the optimizer's own options", (Mapping,)),
+        loss=one_of(*LOSSES),
+        clip=NUMBER,
+        reduction=one_of("mean", "sum"),
+        optimizer_states=SEVERAL,
+    )
     def from_checkpoints(
         cls,
         checkpoints: Sequence[Mapping[str, Tensor]],
@@ -193,9 +205,15 @@ class Recorded(Training):
         alone or at all but the first. `clip`: the norm that gradients were clipped to. `folder`: where the recording
         is written.
         """
+        _check_all("checkpoints", checkpoints, Kind("state_dicts alone", (Mapping,)))
+        _check_all("optimizer_states", optimizer_states, Kind("mappings of parameter to second moments", (Mapping,)))
+        _check_all("steps", steps, replace(WHOLE, words="whole numbers"))
         if len(checkpoints) != len(steps) or len(steps) < 2 or steps[0] != 0 or sorted(set(steps)) != list(steps):
             raise InputError("steps: expected one for each checkpoint, rising from 0")
+        if not NUMBER.fits(lr):
+            replace(SEVERAL, words="one rate, or one for each stretch").check("lr", lr)
         rates = [lr] * (len(steps) - 1) if isinstance(lr, float | int) else list(lr)
+        _check_all("lr", rates, replace(NUMBER, words="numbers"))
         if len(rates) != len(steps) - 1:
             raise InputError(
                 f"lr: expected one rate, or one for each of the {len(steps) - 1} stretches, got {len(rates)}"
@@ -238,6 +256,11 @@ def write_point(store: OwnedFolder, name: str, state: Mapping[str, Tensor], mome
     arrays = {f"{_STATE}{each}": value for each, value in state.items()}
     arrays |= {f"{_MOMENT}{each}": value for each, value in moments.items()}
     store.write_arrays(name, {each: value.detach().cpu().numpy() for each, value in arrays.items()})
+
+
+def _check_all(name: str, values: Sequence[object], kind: Kind) -> None:
+    for value in values:
+        kind.check(name, value)
 
 
 def _under(prefix: str, arrays: Mapping[str, Tensor]) -> dict[str, Tensor]:

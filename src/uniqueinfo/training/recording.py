@@ -14,8 +14,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import NUMBER, PATH, WHOLE, Kind, one_of, takes
 from uniqueinfo.store.folder import OwnedFolder
-from uniqueinfo.training.loss_names import LOSSES, check_loss
+from uniqueinfo.training.loss_names import LOSSES
 from uniqueinfo.training.optimizers import followed, options_of
 from uniqueinfo.training.recorded import KIND, Recorded, write_point
 from uniqueinfo.training.steps import Steps, keep_only, read_steps, write_steps
@@ -47,6 +48,15 @@ class Recording:
     the number of its steps over as `resume`.
     """
 
+    @takes(
+        folder=PATH,
+        model=Kind("a network (torch.nn.Module)", (nn.Module,)),
+        optimizer=Kind("its optimizer (torch.optim)", (Optimizer,)),
+        loss=one_of(*LOSSES),
+        checkpoints=WHOLE,
+        clip=NUMBER,
+        resume=WHOLE,
+    )
     def __init__(
         self,
         folder: str | Path,
@@ -62,9 +72,8 @@ class Recording:
 
         `clip`: the norm that gradients are clipped to, where they are.
         """
-        check_loss(loss)
-        if callable(loss) or checkpoints < 1:
-            raise InputError(f"Recording: expected a loss of {', '.join(LOSSES)} and at least 1 checkpoint")
+        if checkpoints < 1:
+            raise InputError(f"checkpoints: expected at least 1, got {checkpoints}")
         self._model, self._optimizer, self._most = model, optimizer, checkpoints
         identity = {
             "optimizer": followed(type(optimizer).__name__),
@@ -175,7 +184,7 @@ class Recording:
         found = (self._store.read_json("points.json") or {"points": []})["points"]
         self._points = [point for point in found if point["step"] <= step]
         if not self._points:
-            raise InputError(f"resume: nothing was recorded up to step {step}; begin with a new folder")
+            raise InputError(f"resume: nothing was recorded up to step {step}; name a new folder, and leave resume out")
         kept = read_steps(self._store)
         kept = None if kept is None else kept.until(step)
         keep_only(self._store, kept)

@@ -22,6 +22,7 @@ from uniqueinfo.applications.suspicion.tasks import (
     unlike_others,
 )
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import NUMBER, SEED, check_fields
 from uniqueinfo.samples.frames import index_of
 from uniqueinfo.scoring.given import GivenFeatures
 from uniqueinfo.scoring.sources import FeatureSource
@@ -72,6 +73,7 @@ class LabelErrors(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Judge all labels; X and y as `score_features` takes them."""
+        check_fields(self, seed=SEED, **({} if self.precision is None else {"precision": NUMBER}))
         if self.precision is not None and not 0 < self.precision <= 1:
             raise InputError(f"precision: expected a share above 0 and at most 1, got {self.precision}")
         source = GivenFeatures(X, y).sources("balanced", None).train

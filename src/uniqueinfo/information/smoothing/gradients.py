@@ -18,6 +18,7 @@ from torch import Tensor
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.samples.border import FLAG, Kind, takes
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.training import Training
 
@@ -83,6 +84,7 @@ def typical_gradient(run: TrainedSystem) -> float:
     return float(run.system.values.sum() * run.residual.square().sum()) / run.samples**2
 
 
+@takes(run=Kind("a trained linearization, as linearization.train gives", (TrainedSystem,)), diagonal=FLAG)
 def gradient_covariance(run: TrainedSystem, diagonal: bool = False) -> NDArray[np.float64]:
     """Λ over the weights themselves, (D, D), or its diagonal, (D,), in the order of `run.weights().ravel()`.
 

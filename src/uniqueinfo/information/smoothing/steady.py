@@ -31,6 +31,7 @@ from uniqueinfo.information.smoothing.lyapunov import lyapunov
 from uniqueinfo.information.smoothing.smoothing import Smoothing
 from uniqueinfo.removal.changes import Changes, Delta
 from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.samples.border import FLAG, NUMBER, check_fields
 from uniqueinfo.spectrum.metric import Metric
 from uniqueinfo.training import check_positive
 
@@ -136,6 +137,7 @@ class SGD(SteadyState):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_fields(self, diagonal=FLAG, floor=NUMBER)
         if not 0 < self.floor < 1:
             raise InputError(f"SGD: floor must be above 0 and below 1, got {self.floor!r}")
 

@@ -32,6 +32,7 @@ from uniqueinfo.information.stochastic.divergence import (
     mixture_divergence,
     mixture_information,
 )
+from uniqueinfo.samples.border import FLAG, FUNCTION, SEED, SEVERAL, WHOLE, check_fields
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.types import Floats
 
@@ -99,6 +100,7 @@ class StochasticTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self, train=FUNCTION, X=SEVERAL, y=SEVERAL, runs=WHOLE, stacked=FLAG, seed=SEED)
         if len(self.X) != len(self.y) or len(self.X) < 2:
             raise InputError(f"X, y: expected as many of each, and at least 2; got {len(self.X)} and {len(self.y)}")
         if self.runs < 20:
