@@ -1,0 +1,1 @@
+"""How the documentation is built: what `mkdocs.yml` cannot say by itself."""
