@@ -141,10 +141,12 @@ def acquire(scores: Scores, inputs: Any, *, budget: int | None = None, by: By | 
     the one with which those chosen so far tell most. Information is functional where the scores have validation
     samples, else in the weights, as in the scores.
 
+    `scores`: as `ui.score` or `ui.load` gives them.
     `inputs`: the candidates, data as the network takes them, or a probe made by
     `scores.origin.run.linearization.probe(…)`; labels are not looked at. `budget`: how many to choose. `by`: a column
     of the candidates, or a group for each, such as where they come from: `sources` then tells what the best of each
     source alone would add.
+    `seed`: of the random batches that the choice is compared with.
 
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged

@@ -142,6 +142,7 @@ def attribute(
     For every training sample i this is what the output is after training on all samples, minus what it is after
     training without i: exact for the linearized network, and positive where i pushes the output up.
 
+    `scores`: as `ui.score` or `ui.load` gives them. `top`: how many training samples to name.
     `sample` is the position among the validation samples, or `sample_id` the id of one; to look at new samples, hand
     over a `probe` of them, made by `scores.origin.run.linearization.probe(…)`. `output` is the class to look at by its
     name (by default the one that is predicted), or the number of the output where there are no classes. Two classes

@@ -125,6 +125,8 @@ def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000
     `by` names a column (or "label"), or gives the group of every sample. Information is functional where there are
     validation samples, else in the weights. `whole` also lets each group leave at once, which tells what only this
     group knows: samples that repeat one another carry little each, and may carry much together.
+    `scores`: as `ui.score` or `ui.load` gives them.
+    `resamples`, `seed`: how many redraws the intervals come from, and which.
 
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged

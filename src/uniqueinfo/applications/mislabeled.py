@@ -229,6 +229,8 @@ def mislabeled(
     Scores of a run that held samples out for validation are of all samples of the file: those held out are judged by
     the network too, which was trained without them.
 
+    `scores`: as `ui.score` or `ui.load` gives them.
+
     - `criterion="probability"`: the label that is most probably wrong first;
     - `criterion="margin"`: the lowest leave-one-out margin of the given label first;
     - `criterion="information"`: the most functional information first (weight information where there is no

@@ -145,6 +145,8 @@ def redundancy(scores: Scores, *, near: float = NEAR, most: int = 1000) -> Redun
 
     Validation samples are seen as far as training samples reach, so their distances have a median of their own.
 
+    `scores`: as `ui.score` or `ui.load` gives them.
+
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

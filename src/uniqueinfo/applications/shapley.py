@@ -123,12 +123,14 @@ class Shapley(Answer):
 @takes(scores=SCORES, subsets=WHOLE, tolerance=NUMBER, seed=SEED)
 @sharing()
 def shapley(scores: Scores, *, subsets: int = 200, tolerance: float = 0.1, seed: int = 0) -> Shapley:
-    """Average over at most this many random subsets for each sample; stop once half the samples are sure enough.
+    """Average over at most this many random `subsets` for each sample; stop once half the samples are sure enough.
 
     A sample is sure enough when the standard error of its average is no more than `tolerance` of it. Without validation
     samples the information in the weights is averaged. Subsets are trained by the algorithm of the scores; where a rate
     of gradient descent might diverge on some subset (the mean over few samples can be steeper), all subsets are
     trained by gradient flow of the same length.
+
+    `scores`: as `ui.score` or `ui.load` gives them. `seed`: of the subsets.
 
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged

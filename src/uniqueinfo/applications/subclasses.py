@@ -160,6 +160,9 @@ def subclasses(
     space, along the twenty directions in which they differ most, and k-means told apart; where `clusters` is not given
     there are as many, from 2 to 10, as the silhouette likes best.
 
+    `scores`: as `ui.score` or `ui.load` gives them. `label`: the class; every one where none is named.
+    `seed`: of k-means.
+
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
     >>> rng = np.random.default_rng(0)

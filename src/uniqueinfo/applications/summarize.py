@@ -157,6 +157,11 @@ def summarize(
     samples, or on `test` (made by ``scores.origin.run.linearization.probe``). `balanced` takes the same share of every
     class. `retrain` gets the positions of the kept samples after every batch, trains the real network on them and
     returns its accuracy.
+
+    `scores`: as `ui.score` or `ui.load` gives them.
+    `strategy`: "iterative" lets the least informative leave and scores the rest anew after every batch; "bottom" goes
+    by the first scores alone; "greedy" by what the function has lost since the beginning; "top" and "random" are there
+    to be compared with. `seed`: of what is drawn.
     """
     task = _Task.of(scores, step=step, balanced=balanced, test=test)
     counts = task.schedule([keep])

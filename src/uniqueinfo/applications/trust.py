@@ -36,6 +36,7 @@ class Trust(Answer):
     spearman: Mapping[str, Interval]
     """Of the two, by measure."""
     ids: NDArray[Any] | None = None
+    """Names of all training samples, where they have any."""
 
     def frame(self) -> pd.DataFrame:
         """One row per sample that was left out: its id, each score, and the same after training again."""

@@ -75,12 +75,15 @@ class Validation(Trust):
     """Scores held against training the network again as the scores say it is trained."""
 
     pearson: Mapping[str, Interval]
+    """Of the two, by measure."""
     times: Floats
     """Steps of training (of flow: time, in steps) after which the outputs were compared."""
     distance: Floats
     """‖f − f_lin‖ / ‖f_lin − f₀‖ after these: how far the network is from its linearization, for each step it moved."""
     training: GradientDescent | GradientFlow
+    """By which it was trained again."""
     seconds: float = 0.0
+    """How long all of that took."""
     at_both_ends: bool = False
     """Whether the scores took the gradients of the trained network too."""
     reduced: tuple[str, ...] = ()
@@ -188,6 +191,7 @@ def validate(
     and returns the network. It is called with all samples and without each of a few, for two seeds: how well these two
     agree with each other is said beside how well the scores agree with them, as no score can do better.
 
+    `model`, `train`, `val`, `training`: as for `ui.score`. `seed`: of the samples that are drawn. `train_function`: f.
     `samples` are drawn one from each of as many equal parts of the samples in order of their scores, or are given by
     position. Without `val` the function is looked at on the training samples. `scores` (of this network, data and
     training) saves scoring again. Training to convergence has no number of steps, so it cannot be retrained.
@@ -196,8 +200,8 @@ def validate(
     enough the network is trained for the same time in fewer, longer steps with momentum; `reduced` says which. Where
     time runs out what is done counts, if it is 10 trainings or more.
 
-    `batch_size` retrains by mini-batches, which the scores leave out of account. In a `folder`, a stopped run is gone
-    on with. `memory`, `device` and `progress` are as for `ui.score`.
+    `retraining`: `batch_size` retrains by mini-batches, which the scores leave out of account. In a `folder`, a stopped
+    run is gone on with. `memory`, `device` and `progress` are as for `ui.score`.
 
     >>> _ = torch.manual_seed(0)
     >>> model = nn.Sequential(nn.Linear(2, 256), nn.Tanh(), nn.Linear(256, 1))

@@ -17,6 +17,7 @@ def centred(model: nn.Module) -> nn.Module:
 
     A fresh last layer gives random outputs, which training has to undo, and they rule which samples tell the network
     something. Without them scores depend far less on the draw; the Jacobian, and what training can learn, is the same.
+    `model` itself stays as it is.
 
     >>> model = nn.Linear(2, 1)
     >>> centred(model)(torch.randn(3, 2))

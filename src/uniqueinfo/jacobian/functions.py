@@ -33,6 +33,7 @@ class OutputFunction(Outputs):
     """
 
     function: Numbers
+    """(model, inputs, targets) → numbers (batch, q)."""
     towards: float = 1.0
     """The target of every number, in the sense of the loss: margins count as class 1, residuals go to 0."""
     loss: str | Callable[[Tensor, Tensor], Tensor] = "logistic"

@@ -22,6 +22,7 @@ def sequence_margin(model: nn.Module, inputs: Inputs, targets: Tensor | None) ->
     −log p̄ (mean over tokens), is the logistic loss of this one number, log(1 + e⁻ᵐ), and 1 + e⁻ᵐ is the perplexity.
     One row of the Jacobian for a sequence, however long it is and however many tokens there are.
 
+    `model`: gives logits (batch, places, tokens), or an object that holds them as `logits`.
     `inputs`: as the network takes them, `input_ids` with an `attention_mask` among them, or tokens alone.
     `targets`: None for whole sequences; tokens in the places of the inputs, -100 for those that do not count (a prompt,
     padding); for a network with an encoder and a decoder, what the decoder is to say.
@@ -38,7 +39,9 @@ def sequence_margin(model: nn.Module, inputs: Inputs, targets: Tensor | None) ->
 
 
 def log_probability(model: nn.Module, inputs: Inputs, targets: Tensor | None) -> Tensor:
-    """log p of each sequence, the sum over its tokens that count, (batch, 1); arguments as of `sequence_margin`.
+    """log p of each sequence, the sum over its tokens that count, (batch, 1).
+
+    `model`, `inputs`, `targets`: as of `sequence_margin`.
 
     Its loss is `lambda outputs, targets: -outputs.sum(dim=1)`: the gradient is −1 everywhere and the curvature 0, so
     that nothing says when to stop. It goes with a training of a given length; else take `sequence_margin`.

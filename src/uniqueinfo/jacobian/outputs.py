@@ -49,6 +49,7 @@ class OutputSketch(Outputs):
 
     size: int
     seed: int = 0
+    """Of the rotation."""
 
     def __post_init__(self) -> None:
         WHOLE.check("size", self.size)

@@ -52,6 +52,7 @@ class RandomCoordinates:
 
     per_layer: int = 2000
     seed: int = 0
+    """Of the draw: the same seed gives the same columns."""
 
     def __post_init__(self) -> None:
         _check("per_layer", self.per_layer, self.seed)
@@ -81,6 +82,7 @@ class Factorized:
 
     per_layer: int = 2000
     seed: int = 0
+    """Of the draw: the same seed gives the same columns."""
 
     def __post_init__(self) -> None:
         _check("per_layer", self.per_layer, self.seed)
@@ -107,6 +109,7 @@ class VerySparse:
 
     size: int
     seed: int = 0
+    """Of the draw: the same seed gives the same columns."""
 
     def __post_init__(self) -> None:
         _check("size", self.size, self.seed)

@@ -81,6 +81,7 @@ class Linearization:
     ) -> Linearization:
         """Rows (n, k, D), targets − initial outputs (n, k), initial outputs (n, k; zero when not given).
 
+        `J`, `residual`, `initial`: these arrays.
         `form`: "dual" or "primal" where the choice is not to be made by the sizes. `sketch`: keep only this many
         directions exactly, where both nk and D are too many to decompose. `device`: where the algebra runs.
 
@@ -110,7 +111,9 @@ class Linearization:
     ) -> Linearization:
         """A linear head on features (n, p) with targets (n, k): J = X ⊗ I, so one row per sample serves all outputs.
 
-        `intercept` adds a column of this value to the features, here and wherever other samples are looked at.
+        `X`, `targets`: these arrays. `initial`: outputs before training, zero when not given. `intercept` adds a column
+        of this value to the features, here and wherever other samples are looked at. `form`, `sketch`, `device`: as of
+        `from_jacobian`.
         """
         rows = Rows.given("X", X, ("samples", "features"), device)
         rows = Rows(WithConstant(rows.source, intercept), rows.device) if intercept else rows
@@ -123,7 +126,8 @@ class Linearization:
     def from_kernel(cls, kernel: Any, residual: Any, initial: Any = None, *, device: Device = None) -> Linearization:
         """The kernel JJᵀ alone, (nk, nk), the rows of one sample next to each other, and residuals (n, k).
 
-        There are no weights then, only their sizes.
+        There are no weights then, only their sizes. `kernel`, `residual`, `initial`: these arrays. `device`: where the
+        algebra runs.
         """
         given = Rows.given("kernel", kernel, ("rows", "rows"), device)
         matrix, samples = given[:].flatten(0, 1), len(residual)
@@ -212,13 +216,13 @@ class Linearization:
         )
 
     def train(self, training: Training) -> Trained:
-        """Train by this algorithm; refuses a learning rate at which descent diverges."""
+        """By this `training`, a training algorithm; refuses a learning rate at which descent diverges."""
         training = trainable(self.system, as_training(training), self.samples)
         training.criterion.check(self.targets.flatten(1))
         return Trained.of(self, training)
 
     def probe(self, rows: Any, targets: Any = None, initial: Any = None) -> Probe:
-        """Look at other samples: rows like those trained on, and, if known, targets and initial outputs (m, k).
+        """Look at other samples: `rows` like those trained on, and, if known, `targets` and `initial` outputs (m, k).
 
         For `from_jacobian` the rows are (m, k, D), and the targets are residuals where no initial outputs are given;
         for `from_features` they are features (m, p), or a table where training was on one; for `from_kernel` kernel
@@ -301,7 +305,7 @@ class Trained(TrainedSystem):
         return self.linearization.probe(rows)
 
     def leave_out(self, groups: Iterable[Iterable[int]] | None = None) -> Removal:
-        """Every sample on its own, or groups of any, mixed, sizes (which may overlap)."""
+        """Every sample on its own, or `groups` of any, mixed, sizes (which may overlap)."""
         left = Groups.each(self.samples) if groups is None else Groups.of(groups, self.samples)
         return Removal(self, left, self.linearization.initial)
 

@@ -41,13 +41,19 @@ class LinearizedNetwork(Linearization):
     """The linearization of a network on its training data; made by `linearize`."""
 
     passes: NetworkPasses
+    """Forward and backward passes through the network."""
     train_samples: Samples
+    """What was handed over as `train`, sample by sample."""
     val_samples: Samples | None
+    """The same of `val`."""
     kernels: Kernels | None
     """Of the training and validation samples, where exact kernels stand for the Jacobian."""
     jacobian: NetworkRows | None
+    """Its rows, computed when they are needed; None where kernels stand for them."""
     labels: Labels
+    """Of the training samples, as they were given."""
     projected: Projected
+    """How the parameters were projected, and why."""
     classes: int
     """How many outputs the network has, before any mixing."""
     notes: tuple[str, ...]
@@ -80,7 +86,10 @@ class LinearizedNetwork(Linearization):
         return self.probe(self.val_samples)
 
     def probe(self, rows: Any, targets: Any = None, initial: Any = None) -> Probe:
-        """Look at other samples: a data set, with labels or without, as for training."""
+        """Look at other samples: as `rows` a data set, with labels or without, as for training.
+
+        Or as the linearization of arrays does, with `targets` or `initial` outputs.
+        """
         if targets is not None or initial is not None:
             return super().probe(rows, targets, initial)
         samples = rows if isinstance(rows, Samples) else self.passes.samples(rows, like=self.train_samples)
@@ -123,6 +132,7 @@ def linearize(
 ) -> LinearizedNetwork:
     """Linearize a network around its present weights, which stay as they are.
 
+    `model`: any nn.Module.
     `train`, `val`: a torch Dataset of (x, y), a pair of arrays, a DataLoader or a Hugging Face dataset; scores come in
     the data set's order.
     `trained`: the same network after its training, or its state_dict, where there is one: gradients are then taken at

@@ -89,11 +89,14 @@ class Removal:
                 advance(len(chunk.numbers))
 
     def weight_information(self, smoothing: Smoothing | None = None, *, exact: bool = False) -> Floats:
-        """½‖w − w₋‖² of each removal; with a smoothing Σ, ½(w − w₋)ᵀΣ⁻¹(w − w₋) as `smoothed` gives it."""
+        """½‖w − w₋‖² of each removal; with a `smoothing` Σ, ½(w − w₋)ᵀΣ⁻¹(w − w₋) as `smoothed` gives it.
+
+        `exact`: as there.
+        """
         return self.measures().weight if smoothing is None else self.smoothed(smoothing, exact=exact).information
 
     def smoothed(self, smoothing: Smoothing, *, exact: bool = False) -> Smoothed:
-        """Information in the weights with a smoothing, and how well its covariance could be inverted.
+        """Information in the weights with a `smoothing`, and how well its covariance could be inverted.
 
         A removal changes the steady state of SGD; with `exact=True` each removal has its own covariance Σ₋, and the
         information is KL(N(w, Σ) ‖ N(w₋, Σ₋)): an eigendecomposition for each, so for small problems.
@@ -107,21 +110,21 @@ class Removal:
         return measured
 
     def functional_information(self, probe: Probe) -> Floats:
-        """(1/2m) Σ_j ‖f_w(x_j) − f_w₋(x_j)‖² over the validation samples, of each removal."""
+        """(1/2m) Σ_j ‖f_w(x_j) − f_w₋(x_j)‖² over the samples of the `probe`, of each removal."""
         _PROBE.check("probe", probe)
         found = self.measures(probe).functional
         assert found is not None
         return found
 
     def value(self, probe: Probe) -> Floats:
-        """What the mean validation loss gains by each removal; needs validation targets."""
+        """What the mean loss on a `probe` gains by each removal; it must have targets."""
         found = self.measures(probe).value
         if found is None:
             raise InputError("the value of a sample needs the targets of the validation samples")
         return found
 
     def drift(self, probe: Probe) -> Floats:
-        """What ½‖f − y‖² on a probe with targets gains by each removal, whatever loss was trained with."""
+        """What ½‖f − y‖² on a `probe` with targets gains by each removal, whatever loss was trained with."""
         found = measure(self.changes(), len(self), Wanted(probe.target(self.run.coordinates))).value
         assert found is not None
         return found

@@ -31,7 +31,9 @@ class StoppingCurve:
     """Leave-one-out error against training time."""
 
     lr: float
+    """The rate, half of the largest stable one."""
     steps: NDArray[np.intp]
+    """The lengths that were looked at."""
     error: NDArray[np.float64]
     """Mean over samples of ½‖f₋ᵢ(xᵢ) − yᵢ‖²."""
 

@@ -43,6 +43,7 @@ def report(
 ) -> Path:
     """Write the page that ``uniqueinfo report`` writes, and give back where it is.
 
+    `scores`: as `ui.score` or `ui.load` gives them.
     `path`: the file; when not given, report.html in the folder of the scores, or here where they are in memory.
     `samples`, `validation`: what the training and the validation samples look like, in their order: a list of pictures
     (PIL, or arrays of uint8), of texts, or of mappings of column to value; a DataFrame; or a function of the position.

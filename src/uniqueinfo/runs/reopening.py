@@ -55,6 +55,7 @@ NOBODY, RUN = CodeTrust(), CodeTrust(given=True)
 def load(folder: str | Path, *, trust: bool = False) -> Scores:
     """Scores saved before, or those of a run folder, which come back to their network when a question needs it.
 
+    `folder`: that of `scores.save`, of ``out=`` or of ``uniqueinfo score``.
     `trust`: whether the code of a network that the folder names as `file.py:function` may be run then.
     """
     return scores_of(Run.find(Path(folder)), CodeTrust(given=trust))

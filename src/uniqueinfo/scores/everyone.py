@@ -23,6 +23,8 @@ def everyone(scores: Scores) -> Scores:
     `loo_outputs` is what a network says that was trained without the sample. `place` says which is which, and `rows`
     where each stands in the file.
 
+    `scores`: of a run that held samples out, as ``uniqueinfo score`` does without ``--val``.
+
     >>> one = HeldScores(weight=np.ones(2), loo_outputs=np.zeros((2, 1)), outputs=np.zeros((2, 1)),
     ...                  targets=np.ones((2, 1)))
     >>> other = one.replaced(weight=np.array([5.0]), rows=np.array([1]), loo_outputs=np.zeros((1, 1)),

@@ -160,12 +160,12 @@ class Scores:
         return pd.concat([frame, self.columns.reset_index(drop=True)], axis=1)
 
     def replaced(self, **columns: Any) -> HeldScores:
-        """The same in memory, with some of its parts replaced."""
+        """The same in memory, with some of its parts replaced by `columns`, by their names."""
         return HeldScores(**{each.name: getattr(self, each.name) for each in fields(HeldScores)} | columns)
 
     @takes(folder=PATH)
     def save(self, folder: str | Path) -> Path:
-        """Write the table (scores.parquet) and the settings (run.json) into a folder, over scores saved there before.
+        """Write the table (scores.parquet) and the settings (run.json) into a `folder`, over those saved there before.
 
         Whenever it is stopped, the folder holds the one or the other whole. `ui.load` brings the table back, and
         `ui.report` and ``uniqueinfo report`` take the folder; the network and its data are not saved, so that questions
@@ -181,7 +181,7 @@ class Scores:
         return written.getvalue()
 
     def write(self, where: Path | BinaryIO) -> None:
-        """The table alone, as Parquet.
+        """The table alone, as Parquet; `where`: a file, or its path.
 
         Only what repeats itself gets a dictionary: looking for one among scores takes most of the time of writing.
         """

@@ -47,7 +47,8 @@ def score_jacobian(
 ) -> Scores:
     """Scores from Jacobian rows (n, k, D) and residuals (n, k): the bare numerics.
 
-    `residual` is targets − initial outputs. `J_val` (m, k, D) adds functional information, `residual_val` (m, k) the
+    `J`: the gradients of the k outputs of each sample. `residual`: targets − initial outputs.
+    `J_val` (m, k, D) adds functional information, `residual_val` (m, k) the
     value. `initial` are the initial outputs themselves; without them outputs are counted from there.
     `training`: a training algorithm, or "auto". `smoothing`: adds information with another smoothing than the identity.
     `effects` keeps, for each sample, this many of the validation samples it moves most. `ids`, `columns`: names and

@@ -40,6 +40,7 @@ class DaskEngine:
     """
 
     scheduler: Any = None
+    """Its address, or a client of it."""
     workers: int | None = None
     """Processes of a cluster made here; one for each processor it may use when not given."""
     patience: float = _PATIENCE

@@ -66,6 +66,7 @@ def score(
 ) -> Scores:
     """How much each training sample matters to a network trained from its present weights.
 
+    `model`: any nn.Module; it is left as it was.
     `train`, `val`: a torch Dataset of (x, y), a pair of arrays, a DataLoader or a Hugging Face dataset; scores come in
     the data set's order. Without labels `val` still gives functional information.
     `training`: a training algorithm, or "auto": a stable rate, stopped where the leave-one-out error is least.

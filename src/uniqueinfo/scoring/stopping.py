@@ -21,7 +21,10 @@ from uniqueinfo.threads import sharing
 @takes(linearization=Kind("a linearization, as ui.linearize gives", (Linearization,)))
 @sharing()
 def stopping_curve(linearization: Linearization) -> StoppingCurve:
-    """Half of the largest stable rate, and the leave-one-out error over a log grid of steps."""
+    """Half of the largest stable rate, and the leave-one-out error over a log grid of steps.
+
+    `linearization`: as `linearize` gives it, or made from arrays.
+    """
     sources = Sources(LinearizedSource.training(linearization))
     return curve_over(Here(sources), sources, linearization.system)
 

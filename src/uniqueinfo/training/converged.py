@@ -43,6 +43,7 @@ class Converged(Training):
     options: ClassVar[dict[str, str]] = {"weight_decay": "weight_decay"}
 
     weight_decay: float = 0.0
+    """λ: how strongly the weights are pulled towards where they began."""
     reduction: Reduction = "mean"
     loss: str | LossFunction = "mse"
 

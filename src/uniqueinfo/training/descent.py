@@ -147,9 +147,13 @@ class GradientDescent(Training):
     }
 
     lr: float
+    """The learning rate, as handed to the optimizer."""
     steps: int
+    """How many, each over all samples."""
     weight_decay: float = 0.0
+    """λ: how strongly the weights are pulled towards where they began."""
     momentum: float = 0.0
+    """μ, from 0 to 1."""
     reduction: Reduction = "mean"
     loss: str | LossFunction = "mse"
 

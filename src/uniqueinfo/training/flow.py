@@ -73,8 +73,11 @@ class GradientFlow(Training):
     options: ClassVar[dict[str, str]] = {"lr": "lr", "steps": "time", "weight_decay": "weight_decay"}
 
     lr: float
+    """The learning rate, as handed to the optimizer."""
     time: float
+    """How long: as many steps of that rate as this."""
     weight_decay: float = 0.0
+    """λ: how strongly the weights are pulled towards where they began."""
     reduction: Reduction = "mean"
     loss: str | LossFunction = "mse"
 

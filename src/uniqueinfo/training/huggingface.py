@@ -26,6 +26,8 @@ class RecordingCallback(_Callback):
     Trainer clips (`max_grad_norm`) are followed as clipped. Which samples are in a batch is heard from the Trainer's
     sampler. Several processes, data without positions and a training that went on from a checkpoint do not tell it;
     they are followed as they go on average over the order of the batches.
+
+    `folder`, `loss`, `checkpoints`: as of `Recording`.
     """
 
     def __init__(self, folder: str | Path, *, loss: str = "cross-entropy", checkpoints: int = 8) -> None:

@@ -18,6 +18,8 @@ class LightningRecording(_Callback):  # type: ignore[misc]
     training that goes on from a checkpoint (`ckpt_path`) goes on with its recording too. Gradients clipped to a norm
     (`gradient_clip_val`) are followed as clipped. Which samples are in a batch is not told, so the training is followed
     as it goes on average over the order of the batches.
+
+    `folder`, `loss`, `checkpoints`: as of `Recording`.
     """
 
     def __init__(self, folder: str | Path, *, loss: str = "cross-entropy", checkpoints: int = 8) -> None:

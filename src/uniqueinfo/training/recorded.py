@@ -36,6 +36,7 @@ class Recorded(Training):
     options: ClassVar[dict[str, str]] = {}
 
     folder: str | Path
+    """Where the recording is."""
     loss: str | LossFunction = ""
     """As recorded, if not given."""
     reduction: Reduction = "mean"
@@ -199,6 +200,7 @@ class Recorded(Training):
     ) -> Recorded:
         """From checkpoints that are there already: state_dicts, the first of the start, and the steps they are of.
 
+        `checkpoints`, `steps`: these. `loss`, `reduction`: those it was trained with.
         `lr`: the rate, or the mean rate between each two checkpoints. `optimizer`: its name in PyTorch, "sgd", "adamw",
         …, and `options` what it was given beside its rate: momentum, weight_decay, betas, …
         `optimizer_states`: for Adam the second moments (exp_avg_sq) of each parameter by name, at the last checkpoint

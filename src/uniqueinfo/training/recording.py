@@ -44,6 +44,9 @@ class Recording:
     accumulated, call `step` after every backward pass or after every optimizer step: samples count with the optimizer
     step that follows them.
 
+    `folder`: a new one, or that of a recording to go on with. `model`, `optimizer`: those of the loop. `loss`: its
+    name.
+
     Killed, it holds the training until its last checkpoint. A run that goes on from the user's own checkpoint hands
     the number of its steps over as `resume`.
     """
@@ -103,7 +106,10 @@ class Recording:
         return sum(value.nbytes for value in held)
 
     def step(self, positions: Positions | None = None, outputs: Tensor | None = None) -> None:
-        """After every `optimizer.step()`: which samples were in the batch, and what the network said of them."""
+        """After every `optimizer.step()`.
+
+        `positions`: which samples were in the batch. `outputs`: what the network said of them.
+        """
         if positions is not None:
             passed = torch.as_tensor(positions).detach().reshape(-1)
             if outputs is not None and len(outputs) != len(passed):

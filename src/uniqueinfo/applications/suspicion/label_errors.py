@@ -72,7 +72,7 @@ class LabelErrors(BaseEstimator):  # type: ignore[misc]
         self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Judge all labels; X and y as `score_features` takes them."""
+        """Judge all labels; `X` and `y` as `score_features` takes them."""
         check_fields(self, seed=SEED, **({} if self.precision is None else {"precision": NUMBER}))
         if self.precision is not None and not 0 < self.precision <= 1:
             raise InputError(f"precision: expected a share above 0 and at most 1, got {self.precision}")

@@ -41,6 +41,7 @@ class Isotropic(Smoothing):
     """
 
     sigma: float = 1.0
+    """σ: how far the weights are spread in every direction."""
 
     def __post_init__(self) -> None:
         check_positive(self, "sigma", self.sigma)

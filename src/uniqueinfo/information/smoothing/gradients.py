@@ -88,6 +88,8 @@ def typical_gradient(run: TrainedSystem) -> float:
 def gradient_covariance(run: TrainedSystem, diagonal: bool = False) -> NDArray[np.float64]:
     """Λ over the weights themselves, (D, D), or its diagonal, (D,), in the order of `run.weights().ravel()`.
 
+    `run`: a trained linearization. `diagonal`: whether the diagonal is enough.
+
     >>> from uniqueinfo import Converged, Linearization
     >>> J = np.array([[[1.0, 0.0]], [[1.0, 0.0]], [[0.0, 2.0]]])
     >>> run = Linearization.from_jacobian(J, np.array([[0.0], [2.0], [1.0]])).train(Converged())

@@ -44,7 +44,9 @@ class SteadyState(Smoothing):
     """What Langevin dynamics and SGD share."""
 
     lr: float
+    """η, of the training whose noise it is."""
     batch_size: int
+    """b: how many samples a step looks at."""
 
     def __post_init__(self) -> None:
         check_positive(self, "lr", self.lr)
@@ -89,6 +91,7 @@ class Langevin(SteadyState):
     """
 
     sigma: float = 1.0
+    """σ: the size of the noise."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -93,11 +93,16 @@ class StochasticTraining:
     """
 
     train: Train
+    """The training function."""
     X: Any
+    """Inputs, one for each sample."""
     y: Any
+    """Their labels."""
     runs: int = 1000
+    """How often it is run for each distribution."""
     stacked: bool = False
     seed: int = 0
+    """Of the runs' own generators."""
 
     def __post_init__(self) -> None:
         check_fields(self, train=FUNCTION, X=SEVERAL, y=SEVERAL, runs=WHOLE, stacked=FLAG, seed=SEED)
@@ -118,7 +123,7 @@ class StochasticTraining:
         runs_each: int = 64,
         with_it: Floats | None = None,
     ) -> StochasticInformation:
-        """Leave out one sample; `replacements` (X', y') are draws of what could have stood in its place.
+        """Leave out the sample at `index`; `replacements` (X', y') are draws of what could have stood in its place.
 
         Each replacement is trained with `runs_each` times. `with_it` hands over what `weights` gave, so that training
         on all samples is not run again for every sample left out.
