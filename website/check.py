@@ -84,9 +84,10 @@ def _dead(link: str, path: Path, pages: dict[Path, _Page]) -> Iterator[str]:
         target = target / "index.html"
     if not target.is_file():
         yield f"{link} leads nowhere"
+    elif parts.fragment.startswith("__"):  # switches of the theme itself
+        return
     elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
-        if not parts.fragment.startswith("__"):  # switches of the theme itself
-            yield f"{link} leads to no such place of that page"
+        yield f"{link} leads to no such place of that page"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """An extension of Griffe: docstrings as they are written here, as Markdown that reads well.
 
-Doctests become code, a line that opens with `` `name`: `` becomes an entry of a list, and double backticks single ones.
+Doctests become code, a line that opens with `` `name`: `` becomes an entry of a list where a sentence ended before it,
+and double backticks single ones.
 """
 
 from __future__ import annotations
@@ -16,16 +17,10 @@ _ENTRY = re.compile(r"^`[\w*]+`(?:, `[\w*]+`)*:? ")
 def markdown(text: str) -> str:
     r"""The docstring as Markdown.
 
-    >>> print(markdown("Twice.\n\n`x`: a number,\nof any size.\n\n>>> twice(1)\n2"))
-    Twice.
-    <BLANKLINE>
-    - `x`: a number,
-      of any size.
-    <BLANKLINE>
-    ```pycon
-    >>> twice(1)
-    2
-    ```
+    >>> markdown("Twice.\n\n`x`: a number,\nof any size.").split("\n")
+    ['Twice.', '', '- `x`: a number,', '  of any size.']
+    >>> markdown("It doubles.\n\n>>> twice(1)\n2").split("\n")
+    ['It doubles.', '', '```pycon', '>>> twice(1)', '2', '```']
     """
     written: list[str] = []
     doctest = entry = code = False
@@ -41,7 +36,7 @@ def markdown(text: str) -> str:
             written += ["```"]
             doctest = False
         if not doctest and not code:
-            if _ENTRY.match(line):
+            if _ENTRY.match(line) and (not written or written[-1][-1:] in ("", ".", ":", ";")):
                 if not entry and written and written[-1]:
                     written.append("")
                 entry = True
