@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from uniqueinfo.scoring.arrays import score_jacobian as score_jacobian
     from uniqueinfo.scoring.cluster import DaskEngine as DaskEngine
     from uniqueinfo.scoring.engine import LocalEngine as LocalEngine
+    from uniqueinfo.scoring.estimator import UniqueInformation as UniqueInformation
     from uniqueinfo.scoring.network import score as score
     from uniqueinfo.scoring.stopping import stopping_curve as stopping_curve
     from uniqueinfo.training import Auto as Auto

@@ -2,7 +2,7 @@
 
 Trained with squared error towards 0 and 1, outputs estimate the probabilities of the classes, so the nearest point of
 the simplex is read as probabilities; trained with cross-entropy, they are logits, and probabilities are their softmax.
-The margin stays on the outputs' own scale.
+Where each sample has several labels, every output is read alone. The margin stays on the outputs' own scale.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
+from uniqueinfo.training.loss_names import SQUARED
 from uniqueinfo.types import Floats, Indices, Labels
+
+LOGITS = ("cross-entropy", "logistic")
+"""Losses under which outputs are logits."""
 
 _LEAST_LEARNT = 0.2
 """Of the distance from chance to all right: below it the network knows too little to contradict a label."""
+_NEAR = 0.05
+"""How near to 0 and 1 outputs towards these are bent."""
 
 
 class HasOutputs(Protocol):
@@ -85,7 +91,7 @@ class Predictions:
     probability: Floats
     """Of every class, (n, classes)."""
     logits: bool = field(default=False, kw_only=True)
-    """Whether outputs are logits, as after training with cross-entropy."""
+    """Whether outputs are logits, as after training with cross-entropy or the logistic loss."""
     margin: Floats
     """Output of the given class minus the largest other one: negative where the rest of the data contradicts it."""
 
@@ -116,7 +122,7 @@ class Predictions:
             return None
         if scores.settings.get("output_function") is not None:  # its numbers are of no class
             return None
-        logits = are_logits(scores.settings)
+        logits = loss_of(scores.settings) in LOGITS
         outputs, given = one_per_class(scores.loo_outputs, logits=logits), class_numbers(scores.targets)
         own = np.take_along_axis(outputs, given[:, None], axis=1)[:, 0]
         others = outputs.copy()
@@ -126,10 +132,42 @@ class Predictions:
             names,
             given,
             outputs.argmax(axis=1),
-            probability=softmax(outputs, axis=1) if logits else on_simplex(outputs),
+            probability=class_probabilities(scores.loo_outputs, loss_of(scores.settings)),
             logits=logits,
             margin=own - others.max(axis=1),
         )
+
+
+def class_probabilities(outputs: Floats, loss: str = SQUARED) -> Floats:
+    """Outputs (n, outputs) of a network trained with a loss → probabilities of the classes, (n, classes).
+
+    >>> class_probabilities(np.array([[0.25]])), class_probabilities(np.array([[0.0]]), "cross-entropy")
+    (array([[0.75, 0.25]]), array([[0.5, 0.5]]))
+    """
+    if loss == "logistic" and outputs.shape[1] > 1:  # each class against all others
+        found: Floats = expit(outputs) / expit(outputs).sum(axis=1, keepdims=True)
+        return found
+    each = one_per_class(outputs, logits=loss in LOGITS)
+    return softmax(each, axis=1) if loss in LOGITS else on_simplex(each)
+
+
+def label_probabilities(outputs: Floats, loss: str = SQUARED) -> Floats:
+    """Outputs (n, labels), of which each says whether one label is there → its probability.
+
+    Squared error trains outputs towards 0 and 1, beyond which some go: near both ends they are bent, so that their
+    order stays and nothing is impossible.
+
+    >>> label_probabilities(np.array([[0.25, 1.0, 1.5]])).round(3)
+    array([[0.25 , 0.982, 1.   ]])
+    >>> label_probabilities(np.array([[0.0]]), "logistic")
+    array([[0.5]])
+    """
+    if loss in LOGITS:
+        sure: Floats = expit(outputs)
+        return sure
+    low = np.minimum(outputs, 1 - outputs)
+    bent = np.where(low < _NEAR, _NEAR * np.exp(np.minimum(low, _NEAR) / _NEAR - 1), low)
+    return np.where(outputs <= 0.5, bent, 1 - bent)
 
 
 def on_simplex(points: Floats) -> Floats:
@@ -147,14 +185,14 @@ def on_simplex(points: Floats) -> Floats:
     return found
 
 
-def are_logits(settings: Mapping[str, Any]) -> bool:
-    """Whether outputs of scores with these settings are logits of classes.
+def loss_of(settings: Mapping[str, Any]) -> str:
+    """The loss that scores with these settings were trained with.
 
-    >>> are_logits({"training": {"algorithm": "Converged", "loss": "cross-entropy"}}), are_logits({})
-    (True, False)
+    >>> loss_of({"training": {"algorithm": "Converged", "loss": "cross-entropy"}}), loss_of({})
+    ('cross-entropy', 'mse')
     """
     training = settings.get("training")
-    return isinstance(training, Mapping) and training.get("loss") == "cross-entropy"
+    return str(training.get("loss", SQUARED)) if isinstance(training, Mapping) else SQUARED
 
 
 def one_per_class(outputs: Floats, *, logits: bool = False) -> Floats:

@@ -139,8 +139,8 @@ class CrossEntropy(Loss):
         whole = targets.shape[1] == 1 or bool((targets.sum(dim=1) - 1).abs().max() < 1e-6)
         if not (inside and whole):
             raise InputError(
-                'loss="cross-entropy": targets must be classes, or probabilities that add up to one; numbers to '
-                'predict want loss="mse", "huber" or "poisson"'
+                'loss="cross-entropy": targets must be classes, or probabilities that add up to one; several '
+                'labels of each sample want loss="logistic", numbers to predict "mse", "huber" or "poisson"'
             )
 
 
