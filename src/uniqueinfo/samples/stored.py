@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -80,8 +81,8 @@ class ParquetGroup:
         table = pq.ParquetFile(self.path).read_row_group(self.group, columns=list(self.columns))
         if isinstance(index, slice):
             start, stop, _ = index.indices(len(self))
-            return _as_array(table.slice(start, stop - start), self.columns)
-        return _as_array(table.take(pa.array(index)), self.columns)
+            return columns_as_array(table.slice(start, stop - start), self.columns)
+        return columns_as_array(table.take(pa.array(index)), self.columns)
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def _row_groups(path: Path, label: str | None, columns: Columns, *, whole: bool)
     if not sum(counts):
         return []
     head = pa.Table.from_batches([next(file.iter_batches(batch_size=1, columns=list(names)))])
-    width = _as_array(head, names).shape[1:]
+    width = columns_as_array(head, names).shape[1:]
     return [ParquetGroup(path.resolve(), number, names, (rows, *width)) for number, rows in enumerate(counts)]
 
 
@@ -244,12 +245,16 @@ def _from_path(name: str, path: Path) -> Any:
     return pieces[0] if len(pieces) == 1 else Concatenated(pieces)
 
 
-def _as_array(table: pa.Table, names: Sequence[str]) -> NDArray[Any]:
+def columns_as_array(table: pa.Table, names: Sequence[str]) -> NDArray[Any]:
     """Columns side by side; a single column stays flat unless it holds lists, which are rows."""
     columns = [table[name].combine_chunks() for name in names]
     if len(columns) == 1:
         (only,) = columns
         if pa.types.is_list(only.type) or pa.types.is_large_list(only.type) or pa.types.is_fixed_size_list(only.type):
+            if len(only) and len(pc.unique(pc.list_value_length(only))) > 1:
+                raise InputError(
+                    f"column {names[0]!r}: rows are of different lengths; give each sample as many numbers"
+                )
             return np.asarray(only.flatten().to_numpy(zero_copy_only=False).reshape(len(table), -1))
         return np.asarray(only.to_numpy(zero_copy_only=False))
     return np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])

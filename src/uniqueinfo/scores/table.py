@@ -24,6 +24,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.samples.border import PATH, Kind, takes
+from uniqueinfo.samples.hugging_face import with_columns
 from uniqueinfo.scores.display import shown
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.saving import save_table
@@ -158,6 +159,23 @@ class Scores:
         if self.columns is None:
             return frame
         return pd.concat([frame, self.columns.reset_index(drop=True)], axis=1)
+
+    def to_dataset(self, dataset: Any = None, *, prefix: str = "") -> Any:
+        """A data set of Hugging Face with the scores as columns: beside those of `dataset`, the one that was scored.
+
+        Each measure there is becomes a column, with the loss and the outputs of the network trained without the sample;
+        `prefix` goes before their names. Without a data set the table itself is made one.
+        """
+        try:
+            from datasets import Dataset  # type: ignore[import-untyped]
+        except ImportError as absent:
+            raise InputError("to_dataset: needs Hugging Face's datasets; pip install datasets") from absent
+        if dataset is None:
+            return Dataset(self.table().replace_schema_metadata(None))
+        columns = {name: getattr(self, name) for name in (*MEASURES, "loo_loss", "loo_outputs")}
+        return with_columns(
+            dataset, {name: one for name, one in columns.items() if one is not None}, self.labels, prefix
+        )
 
     def replaced(self, **columns: Any) -> HeldScores:
         """The same in memory, with some of its parts replaced by `columns`, by their names."""

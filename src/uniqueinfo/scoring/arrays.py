@@ -106,7 +106,8 @@ def score_features(
 
     `X` may be a DataFrame of numbers and categories (one-hot; a missing category is none of them); columns are matched
     by their names, and its index names the samples where `ids` do not. Arrays may be paths: of an .npy file, a Parquet
-    file (`y` the name of its label column), or a folder of either.
+    file (`y` the name of its label column), or a folder of either. `X` and `X_val` may be data sets of Hugging Face
+    too, `y` the name of their label column, or a list of several; `scores.to_dataset` puts the scores beside them.
 
     >>> import numpy as np
     >>> from uniqueinfo.training import Converged

@@ -15,7 +15,9 @@ from torch import Tensor
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.checks import check_finite, check_labelled
+from uniqueinfo.samples.datasets import is_hugging_face
 from uniqueinfo.samples.frames import FrameColumns
+from uniqueinfo.samples.hugging_face import opened
 from uniqueinfo.samples.stored import Columns, as_array, is_parquet, parquet
 from uniqueinfo.samples.targets import Encoding, check_several, given_labels
 from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_length
@@ -41,6 +43,8 @@ class GivenFeatures:
         With Parquet, `y` may name the column of the labels in the same files.
         """
         check_head(head)
+        if is_hugging_face(self.X, "Dataset") or is_hugging_face(self.X, "DatasetDict"):
+            return self._of_hugging_face().sources(head, device, loss)
         column = self.y if is_parquet(self.X) and isinstance(self.y, str) and not Path(self.y).exists() else None
         table = self._table(column)
         features, labels = _features("X", self.X, "y", self.y, column, table)
@@ -76,6 +80,15 @@ class GivenFeatures:
         seen = _checked("X_val", features_val)
         val = FeatureSource(X=features_val, y=labels_val, name="X_val", label="y_val", checked=seen, **common)
         return Sources(train, val)
+
+    def _of_hugging_face(self) -> GivenFeatures:
+        """Data sets as features and labels; `y_val` is by default the column that `y` names."""
+        X, y = opened("X", self.X, self.y)
+        X_val, y_val = self.X_val, self.y_val
+        if is_hugging_face(X_val, "Dataset"):
+            named = y is not self.y and y_val is None
+            X_val, y_val = opened("X_val", X_val, self.y if named else y_val)
+        return GivenFeatures(X, y, X_val, y_val, self.classes)
 
     def _table(self, label: str | None) -> FrameColumns | None:
         """The columns that training knows, by their names; None where they have none."""
