@@ -133,7 +133,7 @@ def test_scores_without_validation_samples_need_a_probe() -> None:
 
 def test_of_several_numbers_to_predict_one_must_be_named() -> None:
     scores = ui.score_features(np.eye(3), np.eye(3), np.eye(3), training=ui.Converged(0.1))
-    with pytest.raises(ui.InputError, match="say which, 0 … 2"):
+    with pytest.raises(ui.InputError, match="say which: 0, 1, 2"):
         attribute(scores, 0)
 
 

@@ -179,6 +179,6 @@ def test_bad_settings_are_named(planted: ui.Scores, given: dict[str, object], me
         mislabeled(planted, **given)  # type: ignore[arg-type]
 
 
-def test_regression_is_refused() -> None:
-    with pytest.raises(ui.InputError, match="looked for among classes"):
+def test_outputs_that_say_no_labels_are_refused() -> None:
+    with pytest.raises(ui.InputError, match="where outputs say labels"):
         mislabeled(synthetic(10, labels=np.linspace(0, 1, 10)))

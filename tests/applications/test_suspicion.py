@@ -162,7 +162,6 @@ def test_names_of_classes_and_samples_are_kept() -> None:
     [
         ([0] * 20, {}, "nothing to tell apart"),
         ([0, 1] * 10, {"precision": 1.5}, "precision: expected a share"),
-        ([[0.0, 0.0]] * 20, {}, "one column at a time"),
         ([[1, 1]] * 20, {}, "every column is all 0 or all 1"),
         ([0, 1, 2], {}, "expected one label for each of the 20 samples"),
     ],

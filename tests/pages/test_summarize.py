@@ -71,9 +71,16 @@ def test_what_training_again_said_is_a_caveat(digit_scores: ui.Scores) -> None:
     assert any("was not measured" in caveat for caveat in summarize(digit_scores).caveats)
 
 
-def test_regression_has_no_suspects() -> None:
+def test_numbers_that_were_not_learnt_are_not_judged() -> None:
     scores = synthetic(50, 1, labels=np.linspace(0, 1, 50), targets=np.linspace(0, 1, 50)[:, None])
     summary = summarize(scores)
+    assert summary.suspects is not None
+    assert summary.suspects.withheld
+    assert "explains nothing of the variance" in summary.answer
+
+
+def test_samples_without_labels_have_no_suspects() -> None:
+    summary = summarize(synthetic(50, 1, labels=None))
     assert summary.suspects is None
     assert summary.answer.endswith("of the samples.")
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 import uniqueinfo as ui
 from tests.oracles.compare import close
-from uniqueinfo.applications.registry import questions
 from uniqueinfo.pages import summarize
 from uniqueinfo.pages.html import render
 from uniqueinfo.types import Floats
@@ -50,9 +49,23 @@ def test_columns_of_a_table_are_labels_too(features: Floats, tags: NDArray[np.in
     close(ui.score_features(features, frame, features[30:], frame[30:]).value, scored.value, rtol=1e-12)
 
 
-def test_a_network_takes_several_labels_as_floats(features: Floats, tags: NDArray[np.int64]) -> None:
-    with pytest.raises(ui.InputError, match="give targets of several columns as floats"):
-        ui.score(torch.nn.Linear(5, 3), (features.astype(np.float32), tags))
+@pytest.mark.parametrize("loss", ["mse", "logistic"])
+def test_a_network_takes_several_labels_as_it_takes_floats(
+    features: Floats, tags: NDArray[np.int64], loss: str
+) -> None:
+    network = torch.nn.Linear(5, 3).double()
+    training = ui.Converged(0.1, loss=loss)
+    found = ui.score(network, (features, tags), (features[30:], tags[30:]), training=training)
+    floats = tags.astype(float)
+    wanted = ui.score(network, (features, floats), (features[30:], floats[30:]), training=training)
+    close(found.functional, wanted.functional, rtol=1e-12)
+    close(found.value, wanted.value, rtol=1e-12)
+    assert found.loo_probabilities().shape == (40, 3)
+
+
+def test_a_network_of_other_outputs_than_labels_is_refused(features: Floats, tags: NDArray[np.int64]) -> None:
+    with pytest.raises(ui.InputError, match="a matrix of 0 and 1 with 4 columns"):
+        ui.score(torch.nn.Linear(5, 4).double(), (features, tags))
 
 
 def test_rows_with_one_label_each_are_classes(features: Floats) -> None:
@@ -61,24 +74,24 @@ def test_rows_with_one_label_each_are_classes(features: Floats) -> None:
     assert found.frame(everyone=True).sort_values("id")["label"].tolist() == [str(c) for c in classes]
 
 
-@pytest.mark.parametrize("name", ["mislabeled", "subclasses"])
-def test_questions_about_classes_say_why_they_have_no_answer(scored: ui.Scores, name: str) -> None:
+def test_questions_about_classes_say_why_they_have_no_answer(scored: ui.Scores) -> None:
     with pytest.raises(ui.InputError, match="several labels for each sample"):
-        questions()[name].function(scored)
+        ui.subclasses(scored)
 
 
 def test_duplicates_are_found_with_their_labels(scored: ui.Scores, tags: NDArray[np.int64]) -> None:
     table = ui.redundancy(scored).frame()
     first = table[table["where"] == "train"].iloc[0]
-    assert (first["id"], first["other"], first["label"].tolist()) == (38, 39, tags[38].tolist())
+    had = " + ".join(str(tag) for tag in np.flatnonzero(tags[38])) or "none"
+    assert (first["id"], first["other"], first["label"], first["other_label"]) == (38, 39, had, had)
 
 
 def test_samples_of_the_same_labels_are_compared(scored: ui.Scores) -> None:
-    assert "[1 0 1]" in ui.compare(scored, "label").frame()["group"].tolist()
+    assert "0 + 2" in ui.compare(scored, "label").frame()["group"].tolist()
 
 
 def test_a_page_is_written(scored: ui.Scores) -> None:
-    assert "[1 0 1]" in render(summarize(scored))
+    assert "0 + 2" in render(summarize(scored))
 
 
 def test_scores_of_several_labels_come_back_from_disk(

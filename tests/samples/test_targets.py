@@ -43,9 +43,15 @@ def test_errors_use_the_ids_given() -> None:
         as_targets([0, 9], 2, ids=["cat_1", "cat_7"])
 
 
-def test_integer_labels_of_several_columns_are_refused() -> None:
-    with pytest.raises(InputError, match="as floats"):
-        as_targets(np.zeros((4, 3), dtype=int), 3)
+def test_a_matrix_of_0_and_1_is_several_labels() -> None:
+    labels = np.array([[1, 0, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(as_targets(labels, 3), labels.astype(float))
+
+
+@pytest.mark.parametrize(("value", "outputs", "told"), [(2, 3, "0 and 1"), (0, 2, "0 and 1 with 2 columns")])
+def test_other_integers_in_several_columns_are_refused(value: int, outputs: int, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        as_targets(np.full((4, 3), value), outputs)
 
 
 def test_floats_are_regression() -> None:

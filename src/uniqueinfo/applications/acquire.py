@@ -20,7 +20,15 @@ from uniqueinfo.removal.additions import filter_with
 from uniqueinfo.removal.choosing import Chosen, choose
 from uniqueinfo.removal.joining import Drawn, Joining
 from uniqueinfo.samples.border import SEED, WHOLE, takes
-from uniqueinfo.scores.predictions import Predictions, in_words, on_simplex, one_per_class, targets_of
+from uniqueinfo.scores.predictions import (
+    Predictions,
+    in_words,
+    label_probabilities,
+    on_simplex,
+    one_per_class,
+    targets_of,
+)
+from uniqueinfo.scores.several import LabelPredictions, present_words
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.store.plain import records
@@ -207,8 +215,12 @@ def _sources(by: By, probe: Probe) -> tuple[str, pd.Categorical[Any]]:
 
 def _predicted(scores: Scores, run: Trained, probe: Probe) -> tuple[Drawn, dict[str, Any]]:
     """What the network thinks of the candidates' labels, for the algebra and in words."""
-    outputs, classes = run.outputs(probe), Predictions.of(scores)
-    if classes is None:
+    outputs, classes, several = run.outputs(probe), Predictions.of(scores), LabelPredictions.of(scores)
+    if several is not None:  # each label is there or not on its own
+        mean = label_probabilities(outputs)
+        covariance = (mean * (1 - mean))[:, :, None] * np.eye(mean.shape[1])
+        said = {"predicted": present_words(mean > 0.5, several.names)}
+    elif classes is None:
         mean, missed = outputs, scores.targets - scores.loo_outputs
         covariance = np.broadcast_to(missed.T @ missed / len(missed), (len(mean), *2 * mean.shape[1:]))
         said = {"predicted": in_words(outputs, None)}

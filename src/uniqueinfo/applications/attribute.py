@@ -14,7 +14,8 @@ from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.samples.border import WHOLE, takes
-from uniqueinfo.scores.predictions import Predictions, one_per_class
+from uniqueinfo.scores.predictions import Predictions, one_per_class, task_of
+from uniqueinfo.scores.several import label_names
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import PROBE, Probe
 from uniqueinfo.threads import sharing
@@ -216,13 +217,13 @@ def _chosen(scores: Scores, outputs: Floats, output: object) -> tuple[int, float
     """The column looked at, the sign that turns its change into that of the named output, its name, and its value."""
     classes = Predictions.of(scores)
     if classes is None:
-        if output is None and len(outputs) > 1:
-            raise InputError(f"output: the network has {len(outputs)} outputs; say which, 0 … {len(outputs) - 1}")
-        numbers = [str(number) for number in range(len(outputs))]
-        if output is not None and str(output) not in numbers:
-            raise InputError(f"output: expected a number from 0 to {len(outputs) - 1}, got {output!r}")
-        column = 0 if output is None else numbers.index(str(output))
-        return column, 1.0, numbers[column], float(outputs[column])
+        names = label_names(scores.settings, len(outputs))
+        if output is None and len(outputs) > 1 and task_of(scores) != "several":
+            raise InputError(f"output: the network has {len(outputs)} outputs; say which: {', '.join(names)}")
+        if output is not None and str(output) not in names:
+            raise InputError(f"output: there is no output {output!r}; {known_names(output, names)}")
+        column = int(outputs.argmax()) if output is None else names.index(str(output))  # the surest of several labels
+        return column, 1.0, names[column], float(outputs[column])
     each = one_per_class(outputs[None], logits=classes.logits)[0]
     if output is not None and str(output) not in classes.names:
         raise InputError(f"output: there is no class {output!r}; there are {', '.join(classes.names)}")

@@ -15,6 +15,7 @@ from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.border import FLAG, SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.several import LabelPredictions, said_of
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.threads import sharing
@@ -154,9 +155,11 @@ def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000
         "low": np.where(alone, np.nan, low),
         "high": np.where(alone, np.nan, high),
     }
-    predictions = Predictions.of(scores)
-    if predictions is not None:
-        table["contradicted"] = np.array([(predictions.margin[at] < 0).mean() for at in members])
+    said = said_of(scores)
+    judged = isinstance(said, Predictions | LabelPredictions)
+    if isinstance(said, Predictions | LabelPredictions):
+        against = said.margin.reshape(len(scores), -1).min(axis=1) < 0
+        table["contradicted"] = np.array([against[at].mean() for at in members])
     if scores.value is not None:
         table["value"] = np.array([scores.value[at].mean() for at in members])
     if whole:
@@ -171,7 +174,7 @@ def compare(scores: Scores, by: By, *, whole: bool = True, resamples: int = 2000
         name,
         pd.DataFrame(table).iloc[order].reset_index(drop=True),
         (float(ratio), float(span[0]), float(span[1])),
-        contradicted=predictions is not None and _stands_out(table["contradicted"], int(first)),
+        contradicted=judged and _stands_out(table["contradicted"], int(first)),
         harmful=value is not None and float(np.quantile(value, _ENDS[1])) < 0,
         members=tuple(members[group][np.argsort(-information[members[group]], kind="stable")] for group in order),
     )

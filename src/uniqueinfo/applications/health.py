@@ -7,7 +7,7 @@ from typing import Any
 
 from uniqueinfo.applications.copies import Copies
 from uniqueinfo.applications.validate import agreement
-from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.several import said_of
 from uniqueinfo.scores.table import Scores
 
 
@@ -24,7 +24,7 @@ def health(scores: Scores, copies: Copies | None, answers: Sequence[Mapping[str,
 measured: uniqueinfo validate does.
     1 training sample is also in the validation data: b; no training sample is there twice.
     """
-    known = Predictions.of(scores)
+    known = said_of(scores)
     first = [] if known is None else [known.health.sentence]
     said = "; ".join(Copies(None).sentences if copies is None else copies.sentences)
     return [" ".join([*first, _trust(scores, answers)]), f"{said[0].upper()}{said[1:]}."]

@@ -18,19 +18,16 @@ from uniqueinfo.above import ask
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
 from uniqueinfo.applications.drawing import axes_or_new
 from uniqueinfo.applications.question import Export, Option, Question
-from uniqueinfo.applications.suspicion.opinions import Seen
-from uniqueinfo.applications.suspicion.stack import Verdict, calibrated, judge
-from uniqueinfo.applications.suspicion.tasks import about, counted, first_suspects
+from uniqueinfo.applications.suspicion.judged import Judged, judged, kernel_points
+from uniqueinfo.applications.suspicion.tasks import about, first_suspects
 from uniqueinfo.errors import InputError
-from uniqueinfo.linearization.points import Points
 from uniqueinfo.samples.border import FLAG, NUMBER, one_of, takes
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
-from uniqueinfo.scores.predictions import Health, Predictions, one_per_class
+from uniqueinfo.scores.predictions import Health
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.threads import sharing
-from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
 Criterion = Literal["probability", "margin", "information"]
 _CRITERIA = get_args(Criterion)
 _PICTURES = 32  # of the first suspects
-_MOST_NUMBERS = 2e8  # of points that are compared
-_TWICE = 2.0  # as likely as the given label must a suggestion be that is taken without looking
 
 QUESTION = Question(
     "mislabeled",
@@ -115,6 +110,8 @@ class Mislabeled(Answer):
     """How many labels the network trained without the sample contradicts."""
     scores: Scores | None = None
     """What was asked about."""
+    judged: Judged | None = None
+    """What is believed of every label, in the order of the scores."""
 
     def review(self, decisions: str | Path | None = None, **options: Any) -> Path:
         """Decide on the suspects in the browser; gives back the file of decisions once it is stopped.
@@ -175,12 +172,32 @@ class Mislabeled(Answer):
         """
         return self.table if everyone else self.table.iloc[: self.count]
 
+    @property
+    def entries(self) -> pd.DataFrame:
+        """Where each sample has several labels, every suspicious one on its own, the likeliest wrong first.
+
+        Columns: id, label (its name), given and suggested (0 or 1), wrong, confidence, margin. With one label for each
+        sample there are none.
+        """
+        found = None if self.judged is None else self.judged.entries
+        if found is None:
+            return pd.DataFrame()
+        suspects = self.samples[: self.count]
+        named = found[found["sample"].isin(suspects) & ((found["wrong"] > 0.5) | self._worst(found))]
+        return named.drop(columns="sample").sort_values("wrong", ascending=False, kind="stable")
+
+    @staticmethod
+    def _worst(entries: pd.DataFrame) -> pd.Series[bool]:
+        first = entries.groupby("sample")["wrong"].idxmax()
+        return pd.Series(entries.index.isin(first), index=entries.index)
+
     def cleaned(self, *, drop: bool = False) -> pd.DataFrame:
         """All samples in the order of their file, with labels mended.
 
         Columns: id, label, given (label), suggested, confidence, decision, place (where some were held out), and the
         user's own. Decisions: keep; relabel, where the suggested label is at least twice as likely as the given one;
-        check, for other suspects, whose label stays. With `drop=True` suspects are left out.
+        check, for other suspects, whose label stays: numbers are never replaced. With `drop=True` suspects are left
+        out. Where each sample has several labels, these have a column each, mended too.
         """
         suspect = np.zeros(len(self.table), dtype=bool)
         suspect[self.samples[: self.count]] = True
@@ -195,6 +212,9 @@ class Mislabeled(Answer):
             "decision": np.select([sure, suspect], ["relabel", "check"], "keep"),
             **({"place": whole["place"]} if "place" in whole else {}),
         }
+        if self.judged is not None and self.judged.mended is not None and self.scores is not None:
+            mended, given = self.judged.mended, everyone(self.scores).targets.astype(np.int64)
+            columns |= {str(name): mended[name].where(sure, given[:, at]) for at, name in enumerate(mended)}
         frame = pd.DataFrame(columns)
         if self.columns is not None:
             own = self.columns.rename(columns={name: f"{name} (given)" for name in columns})
@@ -236,6 +256,10 @@ def mislabeled(
     - `criterion="information"`: the most functional information first (weight information where there is no
       validation data): a wrong label is news to the network.
 
+    Where each sample has several labels, each is judged on its own: a sample is as suspicious as its most suspicious
+    label (`entries` has all of them). Numbers to predict are suspicious where the network trained without the sample
+    errs more widely than it does elsewhere.
+
     Named are labels that are wrong rather than right; with `precision` as many as leave this share of them expected to
     be wrong; with `noise_rate` this share of all samples. Where the network is hardly better than chance, and none of
     the two is given, nobody is named. `neighbours=True` goes back to the network's kernel, and asks samples that are
@@ -251,16 +275,13 @@ def mislabeled(
     5   5     2         0    -0.9
     """
     asked, scores, trained_on = scores, everyone(scores), len(scores)
-    found = Predictions.of(scores)
-    if found is None:
-        raise InputError(f"wrong labels are looked for among classes; {Predictions.WHY_NOT}")
     for name, share in (("noise_rate", noise_rate), ("precision", precision)):
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{name}: expected a share between 0 and 1, got {share}")
     if noise_rate is not None and precision is not None:
         raise InputError("noise_rate, precision: both say how many suspects to name; give one of them")
-    verdict = _verdict(scores, found, _kernel_points(asked, len(scores)) if neighbours else None)
-    sorted_by = {"probability": -verdict.wrong, "margin": found.margin, "information": -scores.information}[criterion]
+    found = judged(scores, kernel_points(asked, len(scores)) if neighbours else None)
+    sorted_by = {"probability": -found.wrong, "margin": found.margin, "information": -scores.information}[criterion]
     order = (
         np.lexsort((found.margin, sorted_by)) if criterion == "probability" else np.argsort(sorted_by, kind="stable")
     )
@@ -268,65 +289,35 @@ def mislabeled(
     if noise_rate is not None:
         named = round(noise_rate * len(scores))
     else:
-        named = int(first_suspects(verdict.wrong, precision).sum())
-    names = np.array(found.names, dtype=object)
-    second = np.argsort(-found.probability, axis=1, kind="stable")
-    suggested = np.where(second[:, 0] == found.given, second[:, 1], second[:, 0])
-    confidence = np.take_along_axis(found.probability, suggested[:, None], axis=1)[:, 0]
+        named = int(first_suspects(found.wrong, precision).sum())
     table = pd.DataFrame(
         {
             "id": scores.names,
-            "label": names[found.given],
+            "label": found.given,
             **({} if scores.place is None else {"place": scores.place}),
-            "wrong": verdict.wrong,
-            "suggested": names[suggested],
-            "confidence": confidence,
+            "wrong": found.wrong,
+            "suggested": found.suggested,
+            "confidence": found.confidence,
             "margin": found.margin,
             **({} if scores.functional is None else {"functional": scores.functional}),
             "weight": scores.weight,
             "training_loss": np.square(scores.outputs - scores.targets).sum(axis=1) / 2,
         }
     )
-    expected = counted(verdict)
     return Mislabeled(
         criterion,
-        expected.value / len(scores) if noise_rate is None else noise_rate,
+        found.expected.value / len(scores) if noise_rate is None else noise_rate,
         0 if withheld else named,
         samples=order,
         table=table.iloc[order],
         health=found.health,
         withheld=withheld,
         columns=scores.columns,
-        relabel=confidence >= _TWICE * np.take_along_axis(found.probability, found.given[:, None], axis=1)[:, 0],
+        relabel=found.relabel,
         trained_on=trained_on,
         order=in_file_order(scores),
-        expected=expected,
-        contradicted=verdict.contradicted,
+        expected=found.expected,
+        contradicted=found.contradicted,
         scores=asked,
+        judged=found,
     )
-
-
-def _verdict(scores: Scores, found: Predictions, points: Floats | None) -> Verdict:
-    """By the network's own leave-one-out outputs, and by samples that are alike to it."""
-    outputs = one_per_class(scores.loo_outputs, logits=found.logits)
-    opinions = [calibrated(outputs, found.given).logs]
-    if points is not None:
-        opinions += list(Seen.of(points).opinions(found.given, len(found.names)).values())
-    return judge(opinions, found.given, len(found.names))
-
-
-def _kernel_points(scores: Scores, count: int) -> Floats:
-    """All samples as points whose inner products are the network's kernel; those held out are validation samples."""
-    origin = scores.origin
-    sets = [Points.of_training(origin)]
-    if scores.held_out is not None:
-        if origin.probe is None or origin.probe.samples != len(scores.held_out):
-            raise InputError("neighbours: samples held out are not at hand; ask without neighbours")
-        sets.append(Points.of_probe(origin.probe))
-    if count * sets[0].width > _MOST_NUMBERS:
-        raise InputError(
-            f"neighbours: {count:,} samples in {sets[0].width:,} dimensions are too many to compare; ask without "
-            "neighbours, or score with a projection"
-        )
-    found: Floats = np.concatenate([one.read(part).cpu().numpy() for one in sets for part in one.parts()])
-    return found

@@ -16,6 +16,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Pairs, Points, closest_pairs
 from uniqueinfo.samples.border import NUMBER, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions, in_words
+from uniqueinfo.scores.several import LabelPredictions, present_words
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats
@@ -126,7 +127,9 @@ class Redundancy(Answer):
         for number in rows.index[:_PICTURES]:
             row, (first, second) = rows.loc[number], self.places[number]
             labels = (row.get("label"), row.get("other_label"))
-            said = ["" if label is None or pd.isna(label) else f", {label}" for label in labels]
+            said = [
+                "" if label is None or (np.ndim(label) == 0 and pd.isna(label)) else f", {label}" for label in labels
+            ]
             shown.append(Shown(int(first), f"{row['id']}{said[0]}"))
             other = f"{row['other']}{said[1]}"
             shown.append(Shown(int(second), other, "train" if row["where"] == "train" else "validation"))
@@ -211,12 +214,15 @@ class _Names:
         known = targets if probe is None else None if probe.targets is None else _numpy(probe)
         if self.scores.labels is None or known is None:
             return {}
-        classes = Predictions.of(self.scores)
-        given = self.scores.labels[samples]
+        differ = (targets[samples] != known[others]).any(axis=1)
+        several = LabelPredictions.of(self.scores)
+        if several is not None:
+            label, other = (present_words(each, several.names) for each in (targets[samples], known[others]))
+            return {"label": label, "other_label": other, "conflict": differ}
+        classes, given = Predictions.of(self.scores), self.scores.labels[samples]
         label = (
             in_words(targets[samples], classes) if classes is not None else given if given.ndim == 1 else list(given)
         )
-        differ = (targets[samples] != known[others]).any(axis=1)
         return {"label": label, "other_label": in_words(known[others], classes), "conflict": differ}
 
 

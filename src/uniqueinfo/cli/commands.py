@@ -113,10 +113,11 @@ def report(folder: Path, *, as_json: bool) -> None:
 
 
 def _suspects(scores: Scores) -> Mislabeled | None:
-    """Labels that look wrong; None where labels are no classes."""
+    """Labels that look wrong; None where outputs say nothing of labels, as of texts."""
     from uniqueinfo.applications.mislabeled import mislabeled
+    from uniqueinfo.scores.predictions import task_of
 
-    return mislabeled(scores) if scores.settings.get("classes") else None
+    return None if task_of(scores) is None else mislabeled(scores)
 
 
 def _print_findings(console: Screen, scores: Scores, suspects: Mislabeled | None, *, wide: bool) -> None:

@@ -59,7 +59,8 @@ class ReadingOptions:
     """How files are read."""
 
     label: Annotated[
-        _Column, typer.Option(metavar="COLUMN", help="Label column; else one named label, labels, y or target.")
+        _Column,
+        typer.Option(metavar="COLUMN", help="Label column, or several: a,b,c; else one named label, y or target."),
     ] = None
     task: Annotated[
         TaskName,

@@ -10,6 +10,7 @@ import pandas as pd
 
 from uniqueinfo.pages.figures import Comparison
 from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.several import Said
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.types import Floats, Indices
 
@@ -17,16 +18,17 @@ _COLUMNS = 8
 """Columns of the user's by which samples are grouped."""
 
 
-def compared(
-    scores: Scores, predictions: Predictions | None, information: Floats, suspected: Indices
-) -> Iterator[Comparison]:
+def compared(scores: Scores, said: Said | None, information: Floats, suspected: Indices) -> Iterator[Comparison]:
     """Classes side by side, then the groups of each of the user's first columns."""
     measures: dict[str, Any] = {"information": information}
     if scores.value is not None:
         measures["value"] = scores.value
-    if predictions is not None:
+    if said is not None:
         measures["suspect"] = np.isin(np.arange(len(scores)), suspected)
-        yield Comparison.of("label", pd.Series(np.array(predictions.names, dtype=object)[predictions.given]), measures)
+        labels = pd.Series(said.given_words)
+        groups = labels if isinstance(said, Predictions) else _grouped(labels)
+        if isinstance(said, Predictions) or groups.nunique() > 1:
+            yield Comparison.of("label", groups, measures)
     if scores.columns is None:
         return
     for name in scores.columns.columns[:_COLUMNS]:

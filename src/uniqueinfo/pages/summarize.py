@@ -21,6 +21,7 @@ from uniqueinfo.pages.groups import compared
 from uniqueinfo.pages.views import SampleViews, Small, collect
 from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.several import NAMES, NumberPredictions, Said, label_names, said_of
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.plain import records
 from uniqueinfo.types import Floats, Indices
@@ -98,6 +99,11 @@ class Summary:
         """What the network trained without each sample says about it; None where labels are no classes."""
         return Predictions.of(self.scores)
 
+    @cached_property
+    def _said(self) -> Said | None:
+        """The same whatever labels are."""
+        return said_of(self.scores)
+
     @property
     def accuracy(self) -> float | None:
         """How often the network trained without a sample agrees with its label."""
@@ -127,7 +133,7 @@ class Summary:
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """Classes, and groups by the user's columns, side by side."""
-        return tuple(compared(self.scores, self.predictions, self.information, self._all_suspected))
+        return tuple(compared(self.scores, self._said, self.information, self._all_suspected))
 
     @cached_property
     def stopping(self) -> Stopping | None:
@@ -136,8 +142,8 @@ class Summary:
 
     @cached_property
     def suspects(self) -> Mislabeled | None:
-        """Labels that look wrong; None where labels are no classes."""
-        return None if self.predictions is None else mislabeled(self.scores)
+        """Labels that look wrong; None where outputs say nothing of labels."""
+        return None if self._said is None else mislabeled(self.scores)
 
     @property
     def suspects_answer(self) -> Mapping[str, Any] | None:
@@ -168,7 +174,7 @@ class Summary:
     @cached_property
     def table(self) -> pd.DataFrame:
         """The samples in the page, the most informative first; the index is the position."""
-        return _table(self.scores, self.predictions, self._all_suspected).iloc[self._rows]
+        return _table(self.scores, self._said, self._all_suspected).iloc[self._rows]
 
     @cached_property
     def effects(self) -> Effects:
@@ -275,15 +281,17 @@ def summarize(
     return found
 
 
-def _table(scores: Scores, predictions: Predictions | None, suspected: Indices) -> pd.DataFrame:
+def _table(scores: Scores, said: Said | None, suspected: Indices) -> pd.DataFrame:
     frame = scores.frame()
     own = [] if scores.columns is None else [str(name) for name in scores.columns.columns]
     frame.columns = pd.Index([str(name) for name in frame.columns])
     found = frame.drop(columns=own)
-    if predictions is not None:
-        names = np.array(predictions.names, dtype=object)
-        found["label"], found["prediction"] = names[predictions.given], names[predictions.predicted]
-        found["confidence"], found["margin"] = predictions.confidence, predictions.margin
+    if said is not None:
+        found["label"], found["prediction"] = said.given_words, said.predicted_words
+        if isinstance(said, Predictions):
+            found["confidence"] = said.confidence
+        if not isinstance(said, NumberPredictions):
+            found["margin"] = said.margin.reshape(len(scores), -1).min(axis=1)
         found["suspect"] = np.isin(np.arange(len(scores)), suspected)
     return pd.concat([found, frame[own].add_prefix("column:")], axis=1)
 
@@ -291,7 +299,8 @@ def _table(scores: Scores, predictions: Predictions | None, suspected: Indices) 
 def _output_names(scores: Scores, predictions: Predictions | None) -> tuple[str, ...]:
     count = scores.outputs.shape[1]
     if predictions is None:
-        return tuple(f"output {number}" for number in range(count))
+        named = label_names(scores.settings, count)
+        return tuple(f"output {name}" for name in named) if scores.settings.get(NAMES) is None else named
     return predictions.names[-count:]  # one output for two classes is that of the second
 
 

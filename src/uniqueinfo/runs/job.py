@@ -54,7 +54,7 @@ class Job:
             labels = np.zeros(len(found))  # nothing to be held out a share of
         if self.val is None:
             chosen, held = hold_out(labels, self.holdout, self.seed, self.train)
-            how = "at random" if labels.dtype.kind == "f" else "a share of each class"
+            how = "at random" if labels.dtype.kind == "f" or labels.ndim > 1 else "a share of each class"
             note = f"no validation data named: {len(held)} of the {len(found)} samples ({how}) are held out for it"
             return found.take(chosen), found.take(held), (*self.notes, *found.notes, note)
         val = read(self.val, self.reading.like(found), labelled=False)

@@ -25,6 +25,7 @@ from uniqueinfo.runs.photos.seeing import seen
 from uniqueinfo.runs.readers import Data
 from uniqueinfo.runs.readers.columns import TableEncoding, filled_texts
 from uniqueinfo.runs.readers.data import fingerprint
+from uniqueinfo.scores.several import NAMES
 from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.arrays import feature_problem, named
 from uniqueinfo.scoring.driver import score_problem
@@ -70,11 +71,12 @@ class Prepared:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes in order; None for regression and for texts."""
+        """The classes in order; None for several labels of each sample, for regression and for texts."""
         if self._generates:
             return None
-        assert self.train.labels is not None
-        return None if self.train.labels.dtype.kind == "f" else np.unique(self.train.labels)
+        labels = self.train.labels
+        assert labels is not None
+        return None if labels.dtype.kind == "f" or labels.ndim > 1 else np.unique(labels)
 
     @property
     def outputs(self) -> int:
@@ -164,7 +166,7 @@ class Prepared:
             labels = self.val.labels
             if labels is not None and self.train.labels is not None:
                 labels = labels.astype(self.train.labels.dtype)
-            sources = GivenFeatures(X, self.train.labels, X_val, labels).sources(
+            sources = GivenFeatures(X, self.train.labels, X_val, labels, names=self.train.label_names).sources(
                 "balanced", self.job.device, self.job.training.loss
             )
             problem = feature_problem(sources, self.job.training, execution)
@@ -176,12 +178,13 @@ class Prepared:
             if not self._generates:
                 self._check_outputs(problem.sources.train.per_sample)
         classes = None if self.classes is None else self.classes.tolist()
+        names = None if self.train.label_names is None else list(self.train.label_names)
         return replace(
             problem,
             effects=_EFFECTS,
             names=replace(self._names(self.train), validation=self.val.ids),
             held_out=self._names(self.val) if self.job.val is None else None,
-            settings={**problem.settings, "classes": classes},
+            settings={**problem.settings, "classes": classes, NAMES: names},
         )
 
     def score(self, run: Run) -> Scores:
@@ -201,7 +204,7 @@ class Prepared:
         """Refuse a network with other outputs than there are classes; two may have one each."""
         wanted = {self.outputs, 2} if self.outputs == 1 and self.classes is not None else {self.outputs}
         if found not in wanted:
-            what = "numbers to predict" if self.classes is None else "classes"
+            what = "labels or numbers to predict" if self.classes is None else "classes"
             count = self.outputs if self.classes is None else len(self.classes)
             raise InputError(
                 f"--model {self.job.model.name}: the network has {found} outputs for {count} {what}; give it "

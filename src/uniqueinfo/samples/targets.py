@@ -38,10 +38,12 @@ class Encoding:
     """
 
     classes: NDArray[Any] | None
+    columns: tuple[str, ...] | None = None
+    """What several labels, or numbers, of each sample are called, where they have names."""
 
     @classmethod
     def infer(cls, labels: NDArray[Any], classes: Iterable[Any] | None) -> Encoding:
-        """From the training labels: floats are regression, everything else names a class."""
+        """From the training labels: floats are regression, a matrix several labels, everything else names a class."""
         if classes is not None:
             if not isinstance(classes, Iterable) or isinstance(classes, str):
                 raise InputError(f"classes: expected a list of class labels, got {classes!r}")
@@ -51,7 +53,7 @@ class Encoding:
             if len(np.unique(named)) < len(named) or len(named) == 0:
                 raise InputError(f"classes: expected different class labels, got {named.tolist()}")
             return cls(named)
-        if labels.dtype.kind == "f":
+        if labels.dtype.kind == "f" or labels.ndim > 1:
             return cls(None)
         if labels.dtype.kind == "O":
             labels = labels.astype(str)
@@ -111,6 +113,16 @@ def given_labels(name: str, labels: Any) -> Any:
     return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 and found.dtype.kind != "f" else found
 
 
+def column_names(labels: Any) -> tuple[str, ...] | None:
+    """What a table of several labels for each sample calls them.
+
+    >>> column_names(pd.DataFrame({"wet": [0, 1], "cold": [1, 1]})), column_names([0, 1])
+    (('wet', 'cold'), None)
+    """
+    several = isinstance(labels, pd.DataFrame) and labels.shape[1] > 1
+    return tuple(map(str, labels.columns)) if several else None
+
+
 def check_several(name: str, labels: NDArray[Any]) -> None:
     """Refuse a matrix of labels, unless it says with 0 and 1 which of several labels each sample has.
 
@@ -134,10 +146,16 @@ def as_labels(name: str, labels: Any, samples: int) -> NDArray[Any]:
 def as_targets(labels: Any, outputs: int, ids: Sequence[object] | None = None) -> NDArray[np.float64]:
     """Targets (n, outputs): integer labels are classes, floats are regression; `ids` name samples in errors.
 
+    A matrix of 0 and 1 is several labels of each sample.
+
     >>> as_targets([0.5, -2.0], outputs=1).tolist()
     [[0.5], [-2.0]]
     """
     labels = np.asarray(labels)
+    if labels.dtype.kind in "bui" and labels.ndim == 2 and labels.shape[1] == outputs > 1:
+        check_several("labels", labels)
+        several: Floats = labels.astype(np.float64)
+        return several
     if labels.dtype.kind in "bui":
         return one_hot(_class_numbers(labels, outputs, ids), outputs)
     if labels.dtype.kind != "f":
@@ -188,7 +206,7 @@ def _class_numbers(labels: NDArray[Any], outputs: int, ids: Sequence[object] | N
     if labels.ndim != 1:
         raise InputError(
             f"class labels must be one integer for each sample, not {labels.dtype} of shape {labels.shape}; "
-            "give targets of several columns as floats"
+            f"give a matrix of 0 and 1 with {outputs} columns, one for each output, or floats for regression"
         )
     classes = max(outputs, 2)
     outside = (labels < 0) | (labels >= classes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ _LEAST_LEARNT = 0.2
 """Of the distance from chance to all right: below it the network knows too little to contradict a label."""
 _NEAR = 0.05
 """How near to 0 and 1 outputs towards these are bent."""
+
+
+Task = Literal["classes", "several", "numbers"]
+"""One class for each sample, several labels of each, or one or more numbers to predict."""
 
 
 class HasOutputs(Protocol):
@@ -55,11 +59,15 @@ class Health:
     'Leave-one-out accuracy is 57 %; always naming the commonest class gives 50 %.'
     >>> Health(accuracy=0.57, chance=0.5).poor, Health(accuracy=0.9, chance=0.5).poor
     (True, False)
+    >>> Health(0.48, 0.0, "numbers").sentence
+    'Trained without a sample, the network explains 48 % of the variance of the numbers.'
     """
 
     accuracy: float
+    """The share of labels that are named right; of numbers, of their variance that is explained."""
     chance: float
-    """The share of the commonest class."""
+    """The share of the commonest class; of several labels that of the commoner of yes and no; of numbers 0."""
+    task: Task = "classes"
 
     @property
     def poor(self) -> bool:
@@ -69,10 +77,13 @@ class Health:
     @property
     def sentence(self) -> str:
         """For people."""
-        return (
-            f"Leave-one-out accuracy is {100 * self.accuracy:.0f} %; always naming the commonest class gives "
-            f"{100 * self.chance:.0f} %."
-        )
+        right, chance = f"{100 * self.accuracy:.0f} %", f"{100 * self.chance:.0f} %"
+        if self.task == "numbers":
+            share = right if self.accuracy > 0 else "nothing"
+            return f"Trained without a sample, the network explains {share} of the variance of the numbers."
+        if self.task == "several":
+            return f"Leave-one-out accuracy is {right} of all labels; naming what is commoner of each gives {chance}."
+        return f"Leave-one-out accuracy is {right}; always naming the commonest class gives {chance}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +105,16 @@ class Predictions:
     """Whether outputs are logits, as after training with cross-entropy or the logistic loss."""
     margin: Floats
     """Output of the given class minus the largest other one: negative where the rest of the data contradicts it."""
+
+    @property
+    def given_words(self) -> NDArray[Any]:
+        """The given classes by their names."""
+        return np.array(self.names, dtype=object)[self.given]
+
+    @property
+    def predicted_words(self) -> NDArray[Any]:
+        """The predicted ones."""
+        return np.array(self.names, dtype=object)[self.predicted]
 
     @property
     def health(self) -> Health:
@@ -118,9 +139,7 @@ class Predictions:
         >>> found.predicted, found.margin
         (array([1, 1]), array([-0.8,  0.6]))
         """
-        if scores.labels is None or scores.labels.dtype.kind == "f" or not _is_one_hot(scores.targets):
-            return None
-        if scores.settings.get("output_function") is not None:  # its numbers are of no class
+        if task_of(scores) != "classes":
             return None
         logits = loss_of(scores.settings) in LOGITS
         outputs, given = one_per_class(scores.loo_outputs, logits=logits), class_numbers(scores.targets)
@@ -136,6 +155,21 @@ class Predictions:
             logits=logits,
             margin=own - others.max(axis=1),
         )
+
+
+def task_of(scores: HasOutputs) -> Task | None:
+    """What the labels are; None where outputs say nothing of them, or there are none: mixed outputs, or a function's.
+
+    A matrix of 0 and 1 with a single 1 in every row says classes.
+    """
+    labels = scores.labels
+    if labels is None or scores.settings.get("output_function") is not None:
+        return None
+    if labels.dtype.kind == "f" or labels.ndim > 1:
+        same = np.array_equal(scores.targets, labels.reshape(len(labels), -1))
+        if labels.dtype.kind == "f" or not _is_one_hot(scores.targets):
+            return ("numbers" if labels.dtype.kind == "f" else "several") if same else None
+    return "classes" if _is_one_hot(scores.targets) else None
 
 
 def class_probabilities(outputs: Floats, loss: str = SQUARED) -> Floats:

@@ -26,8 +26,8 @@ from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.samples.border import PATH, Kind, takes
 from uniqueinfo.samples.hugging_face import with_columns
 from uniqueinfo.scores.display import shown
-from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.saving import save_table
+from uniqueinfo.scores.several import LabelPredictions, NumberPredictions, said_of
 from uniqueinfo.types import Floats, Indices, Labels
 
 MATRICES = ("loo_outputs", "outputs", "targets")
@@ -130,6 +130,8 @@ class Scores:
     def loo_probabilities(self) -> Floats:
         """Class probabilities (n, classes) of each sample by the network trained without it.
 
+        Where each sample has several labels, the probability that each is there, (n, labels).
+
         Every row is out of sample, as if by cross-validation with as many folds as samples: what tools such as
         cleanlab's `find_label_issues` take, classes in their sorted order.
 
@@ -139,16 +141,24 @@ class Scores:
         array([[0.75, 0.25],
                [0.  , 1.  ]])
         """
-        found = Predictions.of(self)
-        if found is None:
-            raise InputError(f"only classes have probabilities; {Predictions.WHY_NOT}")
+        found = said_of(self)
+        if found is None or isinstance(found, NumberPredictions):
+            raise InputError(
+                "only classes and labels have probabilities; these scores are of numbers to predict, of mixed outputs, "
+                "or of outputs by a function"
+            )
         return found.probability
 
     def frame(self) -> pd.DataFrame:
-        """One row per sample: id, label, the measures there are, and the user's own columns."""
+        """One row per sample: id, label, the measures there are, and the user's own columns.
+
+        Of several labels the names of those that each sample has: wet + cold.
+        """
         table: dict[str, Any] = {"id": self.names}
         if self.labels is not None:
-            table["label"] = self.labels if self.labels.ndim == 1 else list(self.labels)
+            several = LabelPredictions.of(self)
+            one = self.labels if self.labels.ndim == 1 else list(self.labels)
+            table["label"] = one if several is None else several.given_words
         if self.place is not None:
             table["place"] = self.place
         table |= {name: getattr(self, name) for name in MEASURES if getattr(self, name) is not None}
@@ -210,7 +220,10 @@ class Scores:
 
     def table(self) -> pa.Table:
         """All there is, with the settings: what is saved."""
-        table = pa.Table.from_pandas(self.frame(), preserve_index=False)
+        frame = self.frame()
+        if self.labels is not None and self.labels.ndim > 1:
+            frame["label"] = list(self.labels)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
         matrices = {name: getattr(self, name) for name in MATRICES}
         if self.effects is not None:
             felt = {name: getattr(self.effects, part) for part, name in EFFECTS.items()}

@@ -15,6 +15,7 @@ from uniqueinfo.information.smoothing import Smoothing
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.samples.checks import checked_columns, checked_ids, counted
 from uniqueinfo.samples.frames import index_of
+from uniqueinfo.scores.several import NAMES
 from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
@@ -95,8 +96,9 @@ def score_features(
 ) -> Scores:
     """Scores for a linear head on frozen features (n, p), trained with squared error.
 
-    `y`: labels that are not floats name classes: two share one output (0 and 1), more get one output each. Floats are
-    regression targets, (n,) or (n, k). `X_val` adds functional information, `y_val` the value.
+    `y`: labels that are not floats name classes: two share one output (0 and 1), more get one output each; a matrix
+    (n, k) of 0 and 1 says which of several labels each sample has. Floats are regression targets, (n,) or (n, k). A
+    DataFrame names the labels, or numbers, by its columns. `X_val` adds functional information, `y_val` the value.
     `training`: a training algorithm, or "auto". `head`: "balanced" has an intercept, and starts from equal chances of
     all classes, or from the mean of the numbers to predict; "paper" has none, and starts from zero.
     `classes`: the classes in order, where the labels do not show them all. `smoothing`: adds information with another
@@ -137,7 +139,10 @@ def feature_problem(sources: Sources, training: Training | Literal["auto"], exec
         choice=choice,
         training=as_training(training),
         face=partial(_face, choice),
-        settings={"classes": None if classes is None else classes.tolist()},
+        settings={
+            "classes": None if classes is None else classes.tolist(),
+            NAMES: None if train.encoding.columns is None else list(train.encoding.columns),
+        },
     )
 
 

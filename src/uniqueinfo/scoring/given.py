@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from uniqueinfo.samples.datasets import is_hugging_face
 from uniqueinfo.samples.frames import FrameColumns
 from uniqueinfo.samples.hugging_face import opened
 from uniqueinfo.samples.stored import Columns, as_array, is_parquet, parquet
-from uniqueinfo.samples.targets import Encoding, check_several, given_labels
+from uniqueinfo.samples.targets import Encoding, check_several, column_names, given_labels
 from uniqueinfo.scoring.head import Head, balanced_start, check_head, typical_length
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.scoring.sources import FeatureSource, JacobianSource
@@ -36,6 +36,8 @@ class GivenFeatures:
     X_val: Any = None
     y_val: Any = None
     classes: Iterable[Any] | None = None
+    names: tuple[str, ...] | None = None
+    """Of several labels, or numbers, of each sample; those of the columns of y where it is a table."""
 
     def sources(self, head: Head, device: torch.device | str | None, loss: str | LossFunction = SQUARED) -> Sources:
         """`loss`: what training makes small, which says where a head starts.
@@ -50,7 +52,7 @@ class GivenFeatures:
         features, labels = _features("X", self.X, "y", self.y, column, table)
         if labels is None:
             raise InputError("y: there are no labels to train towards; hand some over")
-        encoding = _encoding(labels, self.classes)
+        encoding = replace(_encoding(labels, self.classes), columns=self.names or column_names(self.y))
         outputs = encoding.outputs(tuple(labels.shape))
         common: dict[str, Any] = {
             "encoding": encoding,
@@ -88,7 +90,8 @@ class GivenFeatures:
         if is_hugging_face(X_val, "Dataset"):
             named = y is not self.y and y_val is None
             X_val, y_val = opened("X_val", X_val, self.y if named else y_val)
-        return GivenFeatures(X, y, X_val, y_val, self.classes)
+        names = tuple(self.y) if y is not self.y and not isinstance(self.y, str) else None
+        return GivenFeatures(X, y, X_val, y_val, self.classes, names)
 
     def _table(self, label: str | None) -> FrameColumns | None:
         """The columns that training knows, by their names; None where they have none."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.targets import Encoding
+from uniqueinfo.scores.predictions import LOGITS
 from uniqueinfo.spectrum.rows import slices
 from uniqueinfo.training.loss_names import SQUARED, LossFunction
 from uniqueinfo.types import Floats
@@ -41,7 +42,7 @@ def balanced_start(encoding: Encoding, labels: Any, outputs: int, loss: str | Lo
     >>> balanced_start(Encoding(np.array(["cat", "dog"])), np.array(["dog"]), 1, "cross-entropy")
     array([0.])
     """
-    if encoding.classes is not None and loss == "cross-entropy":
+    if loss in LOGITS:
         return np.zeros(outputs)  # logits of equal chances
     if encoding.classes is not None:
         return np.full(outputs, 0.5 if outputs == 1 else 1 / outputs)

@@ -35,9 +35,10 @@ _FEWEST = 10
 class LabelErrors(BaseEstimator):  # type: ignore[misc]
     """How probable it is that each label is wrong, from features (n, p) and labels.
 
-    `y`: one class for each sample; a matrix of 0 and 1 for several labels of each; or floats, where wrong ones are
-    outliers. Every sample is judged by models that were trained without it (a linear head, Gaussian kernels, nearest
-    neighbours), weighed by how likely they make the given labels; how often labels are wrong is found from these too.
+    `y`: one class for each sample; a matrix of 0 and 1 for several labels of each; or floats, (n,) or (n, k), where
+    wrong ones are outliers. Every sample is judged by models that were trained without it (a linear head, Gaussian
+    kernels, nearest neighbours), weighed by how likely they make the given labels; how often labels are wrong is found
+    from these too.
 
     `precision`: name as many suspects as leave this share of them expected to be wrong; None names those that are
     wrong rather than right. `seed`: of the redraws behind the interval of the count.
@@ -116,9 +117,7 @@ class LabelErrors(BaseEstimator):  # type: ignore[misc]
             return of_classes(X, given, classes, self.seed)
         if labels.dtype.kind != "f":
             return of_several(X, labels, self.seed)
-        if labels.ndim > 1 and labels.shape[1] > 1:
-            raise InputError(f"y: {labels.shape[1]} numbers for each sample; look for outliers in one column at a time")
-        return of_numbers(X, labels.reshape(-1).astype(np.float64), self.seed)
+        return of_numbers(X, labels.reshape(len(labels), -1).astype(np.float64), self.seed)
 
     @property
     def sentence(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,34 +45,81 @@ def of_classes(X: Floats, given: Indices, names: NDArray[Any], seed: int) -> Bel
 def of_several(X: Floats, labels: NDArray[Any], seed: int) -> Believed:
     """A matrix of 0 and 1: each column is judged on its own, and a sample is as wrong as the likeliest wrong entry."""
     present = labels.astype(np.intp)
-    mixed = [number for number in range(present.shape[1]) if 0 < present[:, number].sum() < len(present)]
-    if not mixed:
-        raise InputError("y: every column is all 0 or all 1, so there is nothing to tell apart; give other labels")
     seen = Seen.of(X)
-    wrong, predicted, redraws = np.zeros(present.shape), present.copy(), []
-    for number in mixed:
-        column = judge(list(seen.opinions(present[:, number], 2).values()), present[:, number], 2, seed=seed)
-        wrong[:, number], predicted[:, number] = column.wrong, column.truth.argmax(axis=1)
-        redraws.append(column.counts)
-    contradicted = int((predicted != present).any(axis=1).sum())
-    most: Floats = wrong.max(axis=1)
-    rows = np.empty(len(predicted), dtype=object)
-    rows[:] = predicted.tolist()
-    scale = most.sum() / max(wrong.sum(), np.finfo(float).tiny)  # from entries to samples
-    return Believed(most, rows, Interval.percentile(float(most.sum()), scale * np.sum(redraws, axis=0)), contradicted)
+    found = Entries.of(present, lambda column: list(seen.opinions(present[:, column], 2).values()), seed)
+    rows = np.empty(len(present), dtype=object)
+    rows[:] = found.predicted.tolist()
+    return Believed(found.most, rows, found.count, found.contradicted)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What is believed of every entry of a matrix of 0 and 1, (n, labels)."""
+
+    wrong: Floats
+    predicted: NDArray[np.intp]
+    count: Interval
+    """How many samples have a wrong entry."""
+
+    @classmethod
+    def of(cls, present: NDArray[np.intp], opinions: Callable[[int], list[Floats]], seed: int = 0) -> Entries:
+        """`opinions` say, for a column, log p of no and yes by each model, (n, 2); columns are judged one by one."""
+        mixed = [number for number in range(present.shape[1]) if 0 < present[:, number].sum() < len(present)]
+        if not mixed:
+            raise InputError("y: every column is all 0 or all 1, so there is nothing to tell apart; give other labels")
+        wrong, predicted, redraws = np.zeros(present.shape), present.copy(), []
+        for number in mixed:
+            column = judge(opinions(number), present[:, number], 2, seed=seed)
+            wrong[:, number], predicted[:, number] = column.wrong, column.truth.argmax(axis=1)
+            redraws.append(column.counts)
+        most: Floats = wrong.max(axis=1)
+        scale = most.sum() / max(wrong.sum(), np.finfo(float).tiny)  # from entries to samples
+        count = Interval.percentile(float(most.sum()), scale * np.sum(redraws, axis=0))
+        return cls(wrong, predicted, count)
+
+    @property
+    def most(self) -> Floats:
+        """Of each sample the likeliest wrong entry, (n,)."""
+        found: Floats = self.wrong.max(axis=1)
+        return found
+
+    @property
+    def contradicted(self) -> int:
+        """How many samples have an entry that is wrong rather than right."""
+        return int((self.wrong > 0.5).any(axis=1).sum())
 
 
 def of_numbers(X: Floats, numbers: Floats, seed: int) -> Believed:
-    """Numbers to predict: errors of prediction come from a narrow spread if right, and from a wide one if wrong."""
+    """Numbers to predict, (n, columns): errors of prediction come from a narrow spread if right, else from a wide one.
+
+    A sample is as wrong as its likeliest wrong number.
+    """
     deviation = X.std(axis=0)
     seen = Seen.of(X / np.where(deviation > 0, deviation, 1))
-    mean = np.median(numbers)
-    tried = [head.left_out((numbers - mean)[:, None], decay)[:, 0] for head in seen.heads.values() for decay in DECAYS]
-    best = min(tried, key=lambda one: float(np.abs(numbers - mean - one).mean())) + mean
-    wrong = outlying(numbers - best)
+    best = np.empty_like(numbers)
+    for number, column in enumerate(numbers.T):
+        away = (column - np.median(column))[:, None]
+        tried = [head.left_out(away, decay)[:, 0] for head in seen.heads.values() for decay in DECAYS]
+        best[:, number] = min(tried, key=lambda one: float(np.abs(away[:, 0] - one).mean())) + np.median(column)
+    wrong = most_outlying(numbers - best)
+    rows: NDArray[Any] = best[:, 0]
+    if best.shape[1] > 1:
+        rows = np.empty(len(best), dtype=object)
+        rows[:] = best.tolist()
+    return Believed(wrong, rows, counted_numbers(wrong, seed), int((wrong > 0.5).sum()))
+
+
+def most_outlying(errors: Floats) -> Floats:
+    """Of errors (n, columns) the probability that the likeliest wrong one of each sample is, (n,)."""
+    found: Floats = np.max([outlying(column) for column in errors.T], axis=0)
+    return found
+
+
+def counted_numbers(wrong: Floats, seed: int = 0) -> Interval:
+    """How many numbers are wrong, drawn as often as each is probably."""
     rng = np.random.default_rng(seed)
     redrawn = np.array([(rng.random(len(wrong)) < wrong).sum() for _ in range(200)])
-    return Believed(wrong, best, Interval.percentile(float(wrong.sum()), redrawn), int((wrong > 0.5).sum()))
+    return Interval.percentile(float(wrong.sum()), redrawn)
 
 
 def outlying(errors: Floats) -> Floats:

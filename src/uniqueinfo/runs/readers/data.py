@@ -36,7 +36,7 @@ class Reading:
     """How to read: which columns mean what, and how large pictures become."""
 
     label: str | None = None
-    """The label column of a table; without it one named label, labels, y or target."""
+    """The label column of a table, or several with commas between; without it one named label, labels, y or target."""
     id: str | None = None
     """The column that names the samples; without it one named id, else they are numbered."""
     number: bool = False
@@ -90,6 +90,8 @@ class Data:
     """The user's whole table as it stands in the file, where it is one: what is exported again."""
     rows: NDArray[np.intp] | None = None
     """Where the samples stand among all that were read, where these are some of them."""
+    label_names: tuple[str, ...] | None = None
+    """What the columns of the labels are called, where each sample has several labels or numbers."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -110,6 +112,7 @@ class Data:
             self.roles,
             table=None if self.table is None else self.table.iloc[chosen].reset_index(drop=True),
             rows=chosen if self.rows is None else self.rows[chosen],
+            label_names=self.label_names,
         )
 
     def without_labels(self) -> Data:

@@ -22,7 +22,7 @@ def hold_out(labels: NDArray[Any], share: float, seed: int, where: object = "the
         raise InputError(f"--holdout {share:g}: give a share above 0 and below 1")
     generator = np.random.default_rng(seed)
     strata = [np.arange(len(labels))]
-    if labels.dtype.kind != "f":
+    if labels.dtype.kind != "f" and labels.ndim == 1:
         strata = [np.flatnonzero(labels == name) for name in np.unique(labels)]
     held = [generator.permutation(found)[: min(round(share * len(found)), len(found) - 1)] for found in strata]
     val = np.sort(np.concatenate(held))

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.runs.readers.data import Task
+from uniqueinfo.samples.checks import listed
 from uniqueinfo.samples.targets import check_several
 
 
@@ -60,8 +62,8 @@ def _several(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
     >>> _several(Path("t.npz"), np.array([[0, 0, 1], [1, 0, 0]]), "auto")
     array([2, 0])
     >>> _several(Path("t.npz"), np.array([[1, 0, 1], [1, 0, 0]]), "auto")
-    array([[1., 0., 1.],
-           [1., 0., 0.]])
+    array([[1, 0, 1],
+           [1, 0, 0]])
     """
     if labels.shape[1] == 1:
         return as_task(where, labels[:, 0], task)
@@ -76,7 +78,28 @@ def _several(where: Path, labels: NDArray[Any], task: Task) -> NDArray[Any]:
             "each, or drop --task classes"
         )
     _check_there(where, labels)
-    return labels.astype(np.float64)
+    return labels.astype(np.float64 if numbers else np.int64)
+
+
+def as_columns(where: Path, frame: pd.DataFrame, task: Task) -> NDArray[Any]:
+    """Several label columns of a table: 0 and 1 (or true and false) for which of them each row has, or numbers.
+
+    Columns of which every row has exactly one name classes.
+
+    >>> as_columns(Path("t.csv"), pd.DataFrame({"wet": [0, 1, 1], "cold": [True, False, True]}), "auto").tolist()
+    [[0, 1], [1, 0], [1, 1]]
+    >>> as_columns(Path("t.csv"), pd.DataFrame({"wet": [0, 1], "dry": [1, 0]}), "auto").tolist()
+    ['dry', 'wet']
+    """
+    strange = [str(name) for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    if strange:
+        raise InputError(
+            f"{where}: --label: {listed(strange)} of words; several label columns hold 0 and 1, or numbers to predict"
+        )
+    whole = all(bool((frame[name] % 1 == 0).all()) for name in frame if pd.api.types.is_float_dtype(frame[name]))
+    yes_or_no = whole and bool(frame.isin([0, 1]).to_numpy().all())  # pandas gives empty cells' neighbours a point
+    found = as_task(where, frame.to_numpy(dtype=np.int64 if yes_or_no else np.float64), task)
+    return np.array([str(name) for name in frame])[found] if found.ndim == 1 else found
 
 
 def _check_there(where: Path, labels: NDArray[Any]) -> None:
@@ -90,6 +113,10 @@ def check_training_labels(where: Path, labels: NDArray[Any] | None) -> None:
     if labels is None:
         raise InputError(f"{where}: the training samples have no labels; name their column with --label")
     if labels.dtype.kind == "f":
+        return
+    if labels.ndim > 1:
+        if (labels == labels[0]).all():
+            raise InputError(f"{where}: all {len(labels)} samples have the same labels; add samples with others")
         return
     classes = np.unique(labels)
     if len(classes) == 1:
@@ -110,7 +137,12 @@ def check_known(where: Path, labels: NDArray[Any] | None, train: NDArray[Any], i
             f"{where}: labels are {labels.dtype} and those of the training data {train.dtype}; say what they are "
             "with --task classes or --task regression"
         )
-    if labels.dtype.kind == "f":
+    if labels.shape[1:] != train.shape[1:]:
+        raise InputError(
+            f"{where}: labels are of shape {labels.shape} and those of the training data {train.shape}; give labels of "
+            "one kind"
+        )
+    if labels.dtype.kind == "f" or labels.ndim > 1:
         return
     classes = np.unique(train)
     strange = np.flatnonzero(~np.isin(labels.astype(str), classes.astype(str)))

@@ -23,22 +23,21 @@ class Holes:
     """By column, the rows in which it is empty; columns without any are not in it.
 
     >>> holes = Holes.of(pd.DataFrame({"size": [1.0, np.nan, np.inf], "kind": ["a", "b", None]}),
-    ...                  {"size": "number", "kind": "category"}, "kind")
+    ...                  {"size": "number", "kind": "category"}, ("kind",))
     >>> holes.words()
     "'size' in 2 rows (first row 1) and the label 'kind' in 1 row (first row 2)"
     """
 
     rows: Mapping[str, NDArray[np.bool_]]
     roles: Mapping[str, str]
-    label: str | None
+    labels: tuple[str, ...]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, roles: Mapping[str, str], label: str | None) -> Holes:
-        """Of the columns that are trained on, and of the label."""
+    def of(cls, frame: pd.DataFrame, roles: Mapping[str, str], labels: tuple[str, ...]) -> Holes:
+        """Of the columns that are trained on, and of the labels."""
         found = {name: _is_empty(frame[name], role) for name, role in roles.items()}
-        if label is not None:
-            found[label] = frame[label].isna().to_numpy()
-        return cls({name: empty for name, empty in found.items() if empty.any()}, roles, label)
+        found |= {label: frame[label].isna().to_numpy() for label in labels}
+        return cls({name: empty for name, empty in found.items() if empty.any()}, roles, labels)
 
     def words(self) -> str:
         """Every column, with how many cells and the first row."""
@@ -48,9 +47,10 @@ class Holes:
         """Refuse what nothing is to be put in for; an empty category is one of its own, so it can stay."""
         if fill == "drop":
             return
-        if self.label in self.rows and (fill is not None or len(self._refused) == 1):
+        unlabelled = [label for label in self.labels if label in self.rows]
+        if unlabelled and (fill is not None or len(self._refused) == 1):
             raise InputError(
-                f"{path}: {self._told(str(self.label))}, counted from 0, is empty; fill it in, or say --fill drop to "
+                f"{path}: {self._told(unlabelled[0])}, counted from 0, is empty; fill it in, or say --fill drop to "
                 "leave such rows out"
             )
         if fill is None and self._refused:
@@ -102,7 +102,7 @@ class Holes:
         empty = self.rows[name]
         count = int(empty.sum())
         rows = "1 row" if count == 1 else f"{count:,} rows"
-        return f"{'the label ' if name == self.label else ''}{name!r} in {rows} (first row {int(empty.argmax())})"
+        return f"{'the label ' if name in self.labels else ''}{name!r} in {rows} (first row {int(empty.argmax())})"
 
 
 def _is_empty(column: pd.Series[Any], role: str) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from uniqueinfo.errors import InputError, cause, known_names
 from uniqueinfo.runs.readers.columns import filled_texts
 from uniqueinfo.runs.readers.data import Data, Reading, View, unique_ids
 from uniqueinfo.runs.readers.fields import check_fields
-from uniqueinfo.runs.readers.labels import as_task
+from uniqueinfo.runs.readers.labels import as_columns, as_task
 from uniqueinfo.runs.readers.missing import MISSING, Holes
 from uniqueinfo.runs.readers.reader import Reader, suffixed
 from uniqueinfo.runs.readers.roles import UNTRAINED, role_of
@@ -43,9 +43,11 @@ class Table:
     def read(cls, path: Path, reading: Reading) -> Table:
         """As `read_table` names columns and rows."""
         seen = _frame(path).rename(columns=str)
-        label = _label_column(path, seen, reading, labelled=True)
-        assert label is not None
-        named = _id_column(seen, reading, label)
+        labels = _label_columns(path, seen, reading, labelled=True)
+        if len(labels) > 1:
+            raise InputError(f"{path}: labels are mended where there is one column of them, and --label names several")
+        label = labels[0]
+        named = _id_column(seen, reading, labels)
         ids = np.arange(len(seen)) if named is None or reading.number else _ids(path, named, seen[named])
         if path.suffix not in (".csv", ".tsv"):
             return cls(seen, label, ids, _records(path) if path.suffix in LINES else None)
@@ -53,8 +55,8 @@ class Table:
         return cls(texts, label, ids)
 
 
-def _id_column(frame: pd.DataFrame, reading: Reading, label: str | None) -> str | None:
-    return reading.id or ("id" if "id" in frame and label != "id" else None)
+def _id_column(frame: pd.DataFrame, reading: Reading, labels: tuple[str, ...]) -> str | None:
+    return reading.id or ("id" if "id" in frame and "id" not in labels else None)
 
 
 def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
@@ -65,28 +67,33 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
     for option, name in _named_columns(reading, labelled):
         if name not in frame:
             raise InputError(f"{path}: {option}: there is no column {name!r}; {known_names(name, frame)}")
-    label = _label_column(path, frame, reading, labelled)
-    named = _id_column(frame, reading, label)
-    found = _roles(frame, reading, [label, named, *reading.extra])
+    labels = _label_columns(path, frame, reading, labelled)
+    named = _id_column(frame, reading, labels)
+    found = _roles(frame, reading, [*labels, named, *reading.extra])
     roles = {name: role for name, role in found.items() if role not in UNTRAINED}
     if not roles:
         raise InputError(
             f"{path}: no column is left to train on beside the label; it has {', '.join(map(str, frame))}. Give a "
             "table with columns of features, or name another label with --label"
         )
-    if label is not None and frame[label].map(lambda cell: isinstance(cell, list | np.ndarray)).any():
-        raise InputError(f"{path}: the label {label!r} holds lists; give each row one label, or several in an .npz")
-    holes = Holes.of(frame, roles, label)
+    for label in labels:
+        if frame[label].map(lambda cell: isinstance(cell, list | np.ndarray)).any():
+            raise InputError(
+                f"{path}: the label {label!r} holds lists; give each row one label, or several in columns of their "
+                "own: --label a,b,c"
+            )
+    holes = Holes.of(frame, roles, labels)
     holes.check(path, reading.fill)
     kept = holes.kept(path, len(frame), reading.fill)
     ids = np.arange(len(frame)) if named is None or reading.number else _ids(path, named, frame[named])
     frame = frame.iloc[kept].reset_index(drop=True)
-    told = [column for column in (label, None if reading.number else named) if column is not None]
+    told = [column for column in (*labels, None if reading.number else named) if column is not None]
     along = [c for c in frame if c not in told and roles.get(str(c), "category") == "category"]
-    whole = label is not None and label in holes.rows and _is_whole(frame[label])
+    whole = len(labels) == 1 and labels[0] in holes.rows and _is_whole(frame[labels[0]])
+    targets = _targets(path, frame, labels, reading, whole=whole)
     return Data(
         frame[list(roles)],
-        _targets(path, frame, label, reading, whole=whole),
+        targets,
         unique_ids(path, ids)[kept],
         frame[along].copy() if along else None,
         _views(frame.drop(columns=told), roles, reading.text),
@@ -99,6 +106,7 @@ def read_table(path: Path, reading: Reading, labelled: bool) -> Data:
         ),
         roles,
         table=frame,
+        label_names=labels if targets is not None and targets.ndim > 1 else None,
     )
 
 
@@ -210,19 +218,29 @@ def _records(path: Path) -> list[dict[str, Any]]:
 
 
 def _targets(
-    path: Path, frame: pd.DataFrame, label: str | None, reading: Reading, *, whole: bool
+    path: Path, frame: pd.DataFrame, labels: tuple[str, ...], reading: Reading, *, whole: bool
 ) -> NDArray[Any] | None:
-    """What is learnt: classes, numbers, or texts."""
-    if label is None:
+    """What is learnt: classes, several labels, numbers, or texts."""
+    if not labels:
         return None
+    if len(labels) > 1:
+        return as_columns(path, frame[list(labels)], reading.task)
+    (label,) = labels
     if reading.task == "generation":
         return np.array(filled_texts(frame[label]), dtype=str)
     return as_task(path, _labels(frame[label], whole=whole), reading.task)
 
 
-def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: bool) -> str | None:
+def _label_columns(path: Path, frame: pd.DataFrame, reading: Reading, labelled: bool) -> tuple[str, ...]:
+    """None where there are no labels; several where --label names them, with commas between."""
     if reading.unlabelled or (reading.task == "generation" and reading.label is None):  # it may have empty cells
-        return None
+        return ()
+    named = tuple(filter(None, map(str.strip, (reading.label or "").split(","))))
+    if len(named) > 1 and reading.label not in frame:
+        absent = [name for name in named if name not in frame]
+        if absent and (labelled or len(absent) < len(named)):
+            raise InputError(f"{path}: --label: there is no column {absent[0]!r}; {known_names(absent[0], frame)}")
+        return () if absent else named
     known = [name for name in _LABELS if name in frame and name not in (reading.id, reading.text, *reading.extra)]
     if reading.label is None and len(known) > 1:
         raise InputError(
@@ -231,9 +249,10 @@ def _label_column(path: Path, frame: pd.DataFrame, reading: Reading, labelled: b
         )
     wanted = reading.label or (known[0] if known else None)
     if wanted in frame:
-        return wanted
+        assert wanted is not None
+        return (wanted,)
     if not labelled:
-        return None
+        return ()
     if wanted is None:
         raise InputError(
             f"{path}: there is no column named label, y or target; name one of {', '.join(frame.columns[:12])} with "
