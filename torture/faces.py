@@ -60,12 +60,16 @@ def _scoring(X: Any, y: Any, model: nn.Module, data: tuple[Any, Any]) -> dict[st
             partial(ui.validate, progress=False),
             {"model": model, "train": data, "val": data, "training": ui.GradientDescent(0.1, 5), **again},
         ),
-        "LabelErrors": (_label_errors, fitted),
+        "LabelErrors": (partial(_fitted, ui.LabelErrors), fitted),
+        "UniqueInformation": (  # its X and y are looked at by scikit-learn, in scikit-learn's words
+            partial(_fitted, ui.UniqueInformation, X, y),
+            {"training": ui.Converged(0.1), "head": "balanced", "task": "auto"},
+        ),
     }
 
 
-def _label_errors(X: Any, y: Any, **options: Any) -> Any:
-    return ui.LabelErrors(**options).fit(X, y)
+def _fitted(estimator: Callable[..., Any], X: Any, y: Any, **options: Any) -> Any:
+    return estimator(**options).fit(X, y)
 
 
 def _linearized(model: nn.Module, data: tuple[Any, Any]) -> dict[str, Face]:

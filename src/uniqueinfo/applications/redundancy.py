@@ -217,8 +217,8 @@ class _Names:
         differ = (targets[samples] != known[others]).any(axis=1)
         several = LabelPredictions.of(self.scores)
         if several is not None:
-            label, other = (present_words(each, several.names) for each in (targets[samples], known[others]))
-            return {"label": label, "other_label": other, "conflict": differ}
+            words = [present_words(each, several.names) for each in (targets[samples], known[others])]
+            return {"label": words[0], "other_label": words[1], "conflict": differ}
         classes, given = Predictions.of(self.scores), self.scores.labels[samples]
         label = (
             in_words(targets[samples], classes) if classes is not None else given if given.ndim == 1 else list(given)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uniqueinfo.errors import InputError, cause
+from uniqueinfo.samples.border import SEVERAL
 
 LARGEST = 1e150
 """Numbers beyond this have no square, or none that can be added up."""
@@ -165,7 +166,7 @@ def checked_ids(ids: Any, samples: int) -> NDArray[Any] | None:
     """The user's names of the samples, one for each, all different."""
     if ids is None:
         return None
-    if np.ndim(ids) == 0:
+    if not SEVERAL.fits(ids):
         raise InputError(f"ids: expected one for each of the {samples} samples, got {ids!r}")
     try:
         empty = np.flatnonzero(missing(ids))

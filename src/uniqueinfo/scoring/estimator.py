@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.samples.border import check_fields, one_of
 from uniqueinfo.samples.frames import index_of
 from uniqueinfo.samples.targets import check_several
 from uniqueinfo.scores.predictions import (
@@ -26,7 +27,7 @@ from uniqueinfo.scores.predictions import (
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import score_features
 from uniqueinfo.scoring.head import Head
-from uniqueinfo.training import Training
+from uniqueinfo.training import Training, as_training
 from uniqueinfo.types import Floats
 
 Task = Literal["auto", "classes", "numbers"]
@@ -81,8 +82,8 @@ class UniqueInformation(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
         """Train and score; with `X_val` scores have the information in the function, with `y_val` the value too."""
-        if self.task not in get_args(Task):
-            raise InputError(f'task: expected "auto", "classes" or "numbers", got {self.task!r}')
+        check_fields(self, task=one_of(*get_args(Task)))
+        as_training(self.training)  # refused before X and y are looked at
         ids = index_of(X)
         if y is None:
             raise InputError("y: this estimator requires y to be passed, but the target y is None; hand over labels")
@@ -198,7 +199,7 @@ class UniqueInformation(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        several = isinstance(self.training, str) or self.training.loss != "cross-entropy"  # whose labels exclude others
+        several = getattr(self.training, "loss", None) != "cross-entropy"  # whose labels exclude others
         tags.target_tags = TargetTags(required=True, multi_output=several)
         if self.task == "classes":
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags(multi_label=several)
