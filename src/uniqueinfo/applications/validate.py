@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
@@ -25,7 +26,7 @@ from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.removal.course import Course, reached
 from uniqueinfo.removal.trained import LocalSums
-from uniqueinfo.samples.border import FUNCTION, SEED, takes
+from uniqueinfo.samples.border import FUNCTION, SEED, Kind, takes
 from uniqueinfo.samples.samples import as_samples
 from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import SCORES, Scores
@@ -68,6 +69,8 @@ QUESTION = Question(
         ),
     ),
 )
+
+_SAMPLES = Kind("how many, or their positions", (Integral, Iterable))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -170,7 +173,7 @@ def validate(
     scores: Scores | None = None,
     **retraining: Unpack[Retraining],
 ) -> Validation: ...
-@takes(seed=SEED, scores=SCORES, train_function=FUNCTION)
+@takes(samples=_SAMPLES, seed=SEED, scores=SCORES, train_function=FUNCTION)
 @sharing()
 def validate(
     model: nn.Module | Scores,
@@ -285,7 +288,7 @@ def expected(
 def _refused(training: Training) -> InputError:
     if isinstance(training, Converged):
         return InputError(
-            "training to convergence has no number of steps to retrain with: validate GradientDescent with many steps"
+            "training: to convergence has no number of steps to retrain with; use GradientDescent with many steps"
         )
     return InputError(
         f"training: {training.words()} is not trained again here; hand over your own loop: validate(scores, val=…, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
-from uniqueinfo.samples.border import PATH, SEVERAL, Kind, takes
+from uniqueinfo.samples.border import PATH, SEVERAL, takes
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.scores.table import SCORES, Scores
 
 _PAGE = Path("report.html")
-_ANSWERS = Kind("a list of what questions such as ui.mislabeled give", (Iterable,))
+_ANSWERS = replace(SEVERAL, words="a list of what questions such as ui.mislabeled give")
 Looks = Any
 """What samples look like, by position: pictures, texts or rows, in a sequence or from a function."""
 
@@ -60,7 +60,8 @@ def report(
     place = Path(path) if path is not None else _PAGE if run is None else run.report
     if place.is_dir():
         raise InputError(f"path: {place} is a folder; name the file, such as {place / _PAGE}")
-    _ANSWERS.check("answers", answers)
+    if not isinstance(answers, Iterator):
+        _ANSWERS.check("answers", answers)
     given = list(answers)
     strange = next((one for one in given if not isinstance(one, Answer)), None)
     if strange is not None:
@@ -134,8 +135,8 @@ def _look(name: str, given: Looks, count: int | None) -> Callable[[int], Any] | 
     if callable(given):
         function: Callable[[int], Any] = given
         return function
-    if hasattr(given, "iloc"):  # a DataFrame
-        given = given.to_dict("records")
+    if hasattr(given, "iloc"):  # a DataFrame, or one column
+        given = given.to_dict("records") if hasattr(given, "columns") else given.to_list()
     _LOOKS.check(name, given)
     if count is not None and len(given) != count:
         raise InputError(f"{name}: there are {count} samples, and {len(given)} to show; hand over one for each")
