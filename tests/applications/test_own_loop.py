@@ -86,6 +86,11 @@ def test_a_function_that_returns_no_network_is_named(
         ui.validate(scores, val=data[2:], train_function=lambda *_: None)  # type: ignore[arg-type]
 
 
+def test_a_network_of_other_outputs_is_named(scores: ui.Scores, data: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+    with pytest.raises(InputError, match="gives 3 outputs, and the scores are of one with 2"):
+        ui.validate(scores, val=data[2:], train_function=lambda positions, seed: nn.Linear(4, 3))
+
+
 def test_a_training_that_is_not_repeated_here_points_to_the_own_loop(
     data: tuple[Tensor, Tensor, Tensor, Tensor], tmp_path: Path
 ) -> None:

@@ -219,7 +219,7 @@ def test_scores_that_cannot_be_retrained_for_are_refused(outputs: ui.OutputSketc
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"training": ui.Converged(0.1)}, "validate GradientDescent with many steps"),
+        ({"training": ui.Converged(0.1)}, "use GradientDescent with many steps"),
         ({"samples": 5}, "expected 10 to 40"),
         ({"samples": 41}, "expected 10 to 40"),
         ({"samples": [1, 1, 2]}, "different positions"),

@@ -143,6 +143,11 @@ class _Seed:
                     looked = _samples(network, val)
                     Looked(val=looked.glance(labelled=False)).check(scores.settings)
                 found.append(_outputs(network, looked))
+                if scores.source is not None and found[0].shape[1] != scores.outputs.shape[1]:
+                    raise InputError(
+                        f"train_function: its network gives {found[0].shape[1]} outputs, and the scores are of one "
+                        f"with {scores.outputs.shape[1]}; score that network, by ui.score"
+                    )
                 advance(1)
         assert looked is not None
         targets = None if looked.labels is None else as_targets(looked.labels, found[0].shape[1])

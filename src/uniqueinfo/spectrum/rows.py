@@ -53,10 +53,11 @@ class Rows:
         if isinstance(source, list | tuple):
             try:
                 source = np.asarray(source)
-            except ValueError as error:
+            except ValueError:
                 raise InputError(
-                    f"{name}: expected an array ({', '.join(dims)}), got rows of unequal length"
-                ) from error
+                    f"{name}: expected an array ({', '.join(dims)}), got a {type(source).__name__} whose parts differ "
+                    "in shape; hand over the array alone, without labels"
+                ) from None
         shape = getattr(source, "shape", None)
         if shape is None or len(shape) != len(dims):
             found = f"shape {tuple(shape)}" if shape is not None else f"a {type(source).__name__}"
