@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from uniqueinfo.experiments.drawing import COLOURS
+from uniqueinfo.experiments.markdown import quoted
 from uniqueinfo.store.files import replacing
 
 _MEASURES = {"lds": "LDS", "leave_one_out": "leave-one-out"}
@@ -37,6 +38,8 @@ def text(found: dict[str, Any], folder: str) -> str:
     ]
     return f"""# What did this prediction come from?
 
+{_quoted(found["methods"])}
+
 Every method below says how much each training sample moves each validation output. The truth is training again: on
 {truth["halves"]} random halves of the data (the *linear datamodeling score*, LDS: does the sum over the samples of a
 half tell the outputs after training on it?) and without {truth["singles"]} single samples (*leave-one-out*). Both are
@@ -57,6 +60,22 @@ Seconds are of the processor; training again for the truth took {truth["seconds"
 be trained. LiSSA has no LDS: it would take all {truth["samples"]} samples. This page is written by
 `python -m benchmarks.attribution --page PAGE.md`; its figures are in `{folder}/attribution.json`.
 """
+
+
+def _quoted(methods: list[dict[str, Any]]) -> str:
+    known = {line["method"]: line for line in methods if line["leave_one_out"] is not None}
+    ours = known["linearization, leave-one-out"]
+    others = [line for line in known.values() if not line["method"].startswith("linearization")]
+    best = max(others, key=lambda line: float(line["leave_one_out"]["value"]))
+    together = {line["method"]: line for line in methods}.get("linearization, halves left out together")
+    halves = f", and {together['lds']['value']:.2f} where the half leaves together" if together else ""
+    return quoted(
+        "What training again without a sample does to each prediction is said by the linearization with a rank "
+        f"correlation of {ours['leave_one_out']['value']:.2f}, for all samples in {ours['seconds']:.1f} seconds.",
+        f"The closest of the other methods, {best['method']}, has {best['leave_one_out']['value']:.2f}, in "
+        f"{best['seconds']:.1f} seconds.",
+        f"For random halves of the data (LDS) it is {ours['lds']['value']:.2f}{halves}.",
+    )
 
 
 def figure(methods: list[dict[str, Any]]) -> Figure:

@@ -13,6 +13,7 @@ from matplotlib.ticker import NullLocator
 
 from benchmarks.scale_work import TURNS
 from uniqueinfo.experiments.drawing import COLOURS
+from uniqueinfo.experiments.markdown import quoted
 from uniqueinfo.memory import as_text
 from uniqueinfo.spectrum.rows import CHUNK_BYTES
 from uniqueinfo.store.files import replacing
@@ -62,7 +63,26 @@ def text(found: dict[str, Any], folder: str) -> str:
     ]
     if "mnist" in found:
         parts[0] += f"\n\n![{_CAPTION}]({folder}/{_FIGURE})\n\n*{_CAPTION}*"
-    return "\n\n".join([_HEAD, *parts, _WALLS]) + "\n"
+    title, _, rest = _HEAD.partition("\n\n")
+    return "\n\n".join([title, *_quoted(found), rest, *parts, _WALLS]) + "\n"
+
+
+def _quoted(found: dict[str, Any]) -> list[str]:
+    """Where all of it was measured."""
+    if not {"mnist", "features", "kill"} <= set(found):
+        return []
+    last, line, kills = found["mnist"]["runs"][-1], found["features"], found["kill"]["kills"]
+    return [
+        quoted(
+            f"All {last['samples']:,} digits of MNIST, in a network of {last['columns']:,} columns, are scored in "
+            f"{last['seconds']:.0f} seconds of one thread and {as_text(last['peak_bytes'])} of memory; the "
+            f"largest peak of all sizes is {found['mnist']['peak_spread']:.0%} above the smallest.",
+            f"{line['samples']:,} × {line['features']} features on disk take {line['seconds']:,.0f} seconds and "
+            f"{as_text(line['peak_bytes'])}.",
+            f"Killed at {len(kills)} random moments and run again, {sum(kill['same_bytes'] for kill in kills)} runs "
+            "ended with the same bytes.",
+        )
+    ]
 
 
 def figure(measured: dict[str, Any]) -> Figure:

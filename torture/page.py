@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torture.outcome import Ending, Tally
+from uniqueinfo.experiments.markdown import quoted
 
 WHAT = {
     "inputs": "odd files and options on the command line",
@@ -22,6 +23,8 @@ def written(tallies: Sequence[Tally]) -> str:
     seeds = sorted({tally.seed for tally in tallies})
     lines = [
         "# Reliability",
+        "",
+        *_quoted(tallies).splitlines(),
         "",
         "What happens when things go wrong, counted. `make torture` generates these cases anew from a seed, runs them",
         "and writes this page; a small part of them is in `make test`. A case has to end in one of three ways: with",
@@ -45,6 +48,17 @@ def written(tallies: Sequence[Tally]) -> str:
     lines += ["", "## Defects", "", *_listed(defects)]
     lines += ["", "One case again: `python -m torture --seeds SEED --only ATTACK --from NUMBER --to NUMBER`.", ""]
     return "\n".join(lines)
+
+
+def _quoted(tallies: Sequence[Tally]) -> str:
+    counts = {ending: sum(tally.counts.get(str(ending), 0) for tally in tallies) for ending in Ending}
+    return quoted(
+        f"Of {sum(counts.values()):,} generated cases of what can go wrong, {counts[Ending.defect]:,} ended in a "
+        "defect.",
+        f"{counts[Ending.right]:,} gave the right answer, {counts[Ending.refused]:,} were refused with a sentence that "
+        f"names the input and the remedy, and {counts[Ending.resumed]:,} went on to the same bytes.",
+        "Anyone can generate them anew, or others, by `make torture`.",
+    )
 
 
 def _listed(defects: list[dict[str, str]]) -> list[str]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from benchmarks.acquire.buying import JUDGES
 from benchmarks.acquire.strategies import DECAYS, OURS, STRATEGIES
 from uniqueinfo.experiments.drawing import COLOURS
-from uniqueinfo.experiments.markdown import table
+from uniqueinfo.experiments.markdown import quoted, table
 from uniqueinfo.experiments.seeds import over_seeds
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.store.files import replacing
@@ -41,6 +41,8 @@ def _text(found: dict[str, Any], folder: str) -> str:
     plan, labels = found["plan"], found["labels"]
     parts = [_task(name, seeds, labels) for name, seeds in found["accuracy"].items()]
     return f"""# What to label next?
+
+{_quoted(found)}
 
 {_summary(found)}
 
@@ -123,6 +125,22 @@ def _summary(found: dict[str, Any]) -> str:
 {len(sides)} times it was better, worse, or not told apart by the seeds:
 
 {table(("beside", "ours better", "ours worse", "not told apart"), counted[1:]).rstrip()}"""
+
+
+def _quoted(found: dict[str, Any]) -> str:
+    sides = [(seeds, judge) for seeds in found["accuracy"].values() for judge in JUDGES]
+    each = {name: [_beside(seeds, name, judge) for seeds, judge in sides] for name in STRATEGIES if name != OURS}
+    better, worse = ([name for name in each if words in each[name]] for words in (_BETTER, _WORSE))
+
+    def told(names: list[str], words: str) -> str:
+        return ", ".join(f"{name} ({each[name].count(words)} of {len(sides)} times)" for name in names) or "no other"
+
+    return quoted(
+        "Labels bought by `ui.acquire`, by what they would tell the network together, are held here against the ways "
+        f"most in use, on {len(found['accuracy'])} data sets and by {len(JUDGES)} judges.",
+        f"Accuracy was higher than with {told(better, _BETTER)}.",
+        f"It was lower than with {told(worse, _WORSE)}; all else the seeds do not tell apart.",
+    )
 
 
 def _best(seeds: list[dict[str, Any]]) -> str:

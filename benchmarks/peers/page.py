@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.peers import figures
 from benchmarks.peers.figures import Found, Run
+from uniqueinfo.experiments.markdown import quoted
 from uniqueinfo.store.files import replacing
 
 _HEAD = """# Beside other packages
@@ -38,12 +39,47 @@ def write_page(results: Path, page: Path) -> None:
     captions = figures.write(found, folder)
     with replacing(folder / "results.json") as beside:
         beside.write_text(held, encoding="utf-8")
-    parts = [_HEAD, "\n".join(_answers(found)), _methods(found)]
+    title, _, rest = _HEAD.partition("\n\n")
+    parts = [f"{title}\n\n{_quoted(found)}\n\n{rest}", "\n".join(_answers(found)), _methods(found)]
     parts += [_section(found, setting) for setting in found.settings.values()]
     parts += ["## Figures\n", *(f"![{text}]({folder.name}/{name})\n\n*{text}*\n" for name, text in captions.items())]
     parts.append(_settings(found))
     with replacing(page) as beside:
         beside.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _quoted(found: Found) -> str:
+    own = {name: run for name in found.settings if (run := found.run(name, found.ours)) and "error" not in run}
+    others = {
+        name: [run for key in found.methods if not found.is_ours(key) and (run := found.run(name, key))] for name in own
+    }
+    done = {name: [run for run in runs if "error" not in run] for name, runs in others.items()}
+
+    def closest(measure: str) -> tuple[int, int]:
+        ours = {
+            name: run["agreement"][measure]["spearman"][0] for name, run in own.items() if measure in run["agreement"]
+        }
+        theirs = {
+            name: [run["agreement"][measure]["spearman"][0] for run in done[name] if measure in run["agreement"]]
+            for name in ours
+        }
+        return sum(all(ours[name] > other for other in theirs[name]) for name in ours), len(ours)
+
+    (amount, tried), (value, _) = closest("amount"), closest("value")
+    noisy = [name for name, run in own.items() if run["noise"]]
+    beaten = [
+        name
+        for name in noisy
+        if any(run["noise"] and run["noise"]["auroc"] >= own[name]["noise"]["auroc"] for run in done[name])
+    ]
+    slower = [run["seconds"] / own[name]["seconds"] for name in own for run in done[name]]
+    return quoted(
+        f"Held against training again, scores of uniqueinfo rank how far predictions move more closely than those of "
+        f"every other package on {amount} of {tried} problems, and what happens to the validation loss on {value}.",
+        f"Wrong labels are found as well or better by another method on {len(beaten)} of {len(noisy)} problems.",
+        f"Of {len(slower)} measurements of other methods, {sum(ratio > 1 for ratio in slower)} took longer than ours "
+        f"and {sum(ratio > 10 for ratio in slower)} more than ten times as long.",
+    )
 
 
 def _answers(found: Found) -> Iterator[str]:

@@ -264,10 +264,10 @@ def _figure(problem: Problem, place: Path) -> None:
 
 _HEAD = """# Following the training people really run
 
-A score is worth what it says about really training again without the sample. Recorded by one line in the training loop,
-a training is followed by its own steps: its batches, its rates, its own optimizer. For networks that start pretrained,
-scores then rank samples far better than scores that know nothing of the training; the last row of a table says how well
-a second run of the same training does. A network that has to learn its features from scratch is not followed.
+> A score is worth what it says about really training again without the sample. Recorded by one line in the training
+> loop, a training is followed by its own steps (its batches, its rates, its own optimizer), and for networks that start
+> pretrained scores then rank samples far better than scores that know nothing of the training. A network that has to
+> learn its features from scratch is not followed.
 
 Here networks are trained by an ordinary loop of mini-batches, with the loss and the optimizer people use, and trained
 again without each of some samples: the same batches, in which the sample weighs nothing. The tables say how well scores

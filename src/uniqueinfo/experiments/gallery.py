@@ -12,7 +12,7 @@ from PIL import Image
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.claim_tables import claim_tables, row
-from uniqueinfo.experiments.markdown import folded, table
+from uniqueinfo.experiments.markdown import folded, quoted, table
 from uniqueinfo.experiments.registry import EXPERIMENTS
 from uniqueinfo.experiments.runner import NOT_RUN
 from uniqueinfo.store.files import replacing
@@ -50,7 +50,12 @@ def write_gallery(results: Path, page: Path) -> None:
         with replacing(beside / f"{name}.json") as kept:
             kept.write_bytes((results / name / "figures.json").read_bytes())
     found = {name: read for name in EXPERIMENTS if (read := _read(beside / f"{name}.json")) is not None}
-    parts = [_HEAD, _summary(found), *(_section(name, run, beside.name) for name, run in found.items())]
+    title, _, rest = _HEAD.partition("\n\n")
+    parts = [
+        f"{title}\n\n{_quoted(found)}\n\n{rest}",
+        _summary(found),
+        *(_section(name, run, beside.name) for name, run in found.items()),
+    ]
     absent = [name for name in EXPERIMENTS if name not in found]
     if absent:
         parts.append("## Not in these results\n\n" + "".join(f"- `{n}`: {EXPERIMENTS[n].what}\n" for n in absent))
@@ -63,6 +68,18 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def _quoted(found: Mapping[str, Mapping[str, Any]]) -> str:
+    tested = {name: _tested(run["claims"]) for name, run in found.items()}
+    claims = [claim for some in tested.values() for claim in some]
+    short = [f"[{name}](#{name})" for name, some in tested.items() if not all(claim["holds"] for claim in some)]
+    return quoted(
+        f"Of {len(claims)} claims, most of them the paper's, that were tested on real data, "
+        f"{sum(claim['holds'] for claim in claims)} hold here.",
+        f"In {len(found) - len(short)} of {len(found)} experiments all do; not all in {', '.join(short) or 'none'}.",
+        "Each is made anew by one command, `uniqueinfo reproduce NAME`.",
+    )
 
 
 def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:

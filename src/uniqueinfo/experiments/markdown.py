@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,3 +31,12 @@ def _line(cells: Iterable[Any]) -> str:
     '| p(w\\\\|S) | 3 |'
     """
     return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def quoted(*sentences: str) -> str:
+    """The opening of a page: what its visitors can quote.
+
+    >>> quoted("It works.", "Mostly.")
+    '> It works. Mostly.'
+    """
+    return textwrap.fill(" ".join(sentences), 120, initial_indent="> ", subsequent_indent="> ", break_on_hyphens=False)
