@@ -15,6 +15,7 @@ from benchmarks.peers import page as peers_page
 from benchmarks.peers.figures import Found
 from tests.docs.blocks import ROOT
 from uniqueinfo.experiments import gallery
+from uniqueinfo.experiments.registry import EXPERIMENTS
 
 WRITTEN = ("results", "benchmarks", "attribution", "real-training", "labels", "acquire", "language-models", "scale")
 DOCS = ROOT / "docs"
@@ -39,7 +40,7 @@ def test_a_page_opens_with_three_sentences(name: str) -> None:
 
 def reproduced() -> str:
     files = {path.stem: held(f"results/{path.name}") for path in (DOCS / "results").glob("*.json")}
-    return gallery._quoted({name: files[name] for name in gallery.EXPERIMENTS if name in files})
+    return gallery._quoted({name: files[name] for name in EXPERIMENTS if name in files})
 
 
 MADE: dict[str, Callable[[], str]] = {
