@@ -17,7 +17,7 @@ from uniqueinfo.baselines.descent import Followed, looks, until
 from uniqueinfo.baselines.meter import OutOfTimeError
 from uniqueinfo.baselines.planning import Plan, plan
 from uniqueinfo.baselines.retraining import Retrained, Retraining, opened
-from uniqueinfo.errors import InputError, check_seed
+from uniqueinfo.errors import InputError, cause, check_seed
 from uniqueinfo.progress import as_seconds, in_words
 from uniqueinfo.store.folder import OwnedFolder
 from uniqueinfo.training import Training
@@ -98,7 +98,10 @@ class Again:
         """Train with all samples and without some, which are chosen by their functional information."""
         if isinstance(samples, str | float):
             raise InputError(f"samples: expected how many, or a list of positions, got {samples!r}")
-        given = samples if isinstance(samples, int | np.integer) else [int(i) for i in samples]
+        try:
+            given = samples if isinstance(samples, int | np.integer) else [int(i) for i in samples]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"samples: expected how many, or a list of positions ({cause(error)})") from error
         wanted = chosen(given, functional, seed)
         least = None if isinstance(given, list) else FEWEST
         folder = self._folder(len(wanted), seed)

@@ -105,7 +105,10 @@ def check_labelled(name: str, labels: Any, start: int = 0) -> None:
     """
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "f" and not isinstance(labels, np.ma.MaskedArray):
         return  # numbers to predict, which are looked at when they are read
-    empty = np.flatnonzero(missing(labels))
+    try:
+        empty = np.flatnonzero(missing(labels))
+    except ValueError as ragged:
+        raise InputError(f"{name}: expected one label for each sample, got lists of unequal length") from ragged
     if len(empty):
         also = f" ({len(empty):,} samples have none)" if len(empty) > 1 else ""
         raise InputError(f"{name}: sample {start + empty[0]} has no label{also}; fill it in, or leave the sample out")
