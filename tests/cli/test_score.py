@@ -213,7 +213,7 @@ def test_findings_name_the_training_and_the_suspects_of_the_page(tmp_path: Path,
 def test_labels_are_looked_at_once_for_the_page_and_the_terminal(
     tmp_path: Path, uniqueinfo: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("uniqueinfo.applications.mislabeled")
+    module = importlib.import_module("uniqueinfo.applications.suspicion.judged")
     asked: list[int] = []
 
     def counted(*given: Any, **settings: Any) -> Verdict:

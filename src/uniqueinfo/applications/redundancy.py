@@ -127,9 +127,7 @@ class Redundancy(Answer):
         for number in rows.index[:_PICTURES]:
             row, (first, second) = rows.loc[number], self.places[number]
             labels = (row.get("label"), row.get("other_label"))
-            said = [
-                "" if label is None or (np.ndim(label) == 0 and pd.isna(label)) else f", {label}" for label in labels
-            ]
+            said = ["" if np.ndim(label) == 0 and pd.isna(label) else f", {label}" for label in labels]
             shown.append(Shown(int(first), f"{row['id']}{said[0]}"))
             other = f"{row['other']}{said[1]}"
             shown.append(Shown(int(second), other, "train" if row["where"] == "train" else "validation"))
@@ -217,8 +215,8 @@ class _Names:
         differ = (targets[samples] != known[others]).any(axis=1)
         several = LabelPredictions.of(self.scores)
         if several is not None:
-            words = [present_words(each, several.names) for each in (targets[samples], known[others])]
-            return {"label": words[0], "other_label": words[1], "conflict": differ}
+            own, other = (present_words(each, several.names) for each in (targets[samples], known[others]))
+            return {"label": own, "other_label": other, "conflict": differ}
         classes, given = Predictions.of(self.scores), self.scores.labels[samples]
         label = (
             in_words(targets[samples], classes) if classes is not None else given if given.ndim == 1 else list(given)
