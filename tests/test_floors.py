@@ -38,7 +38,7 @@ ROOF = len(FLOORS)  # uniqueinfo/__init__.py, which gathers the public names: it
 
 def height(module: str) -> int:
     """On which floor a module is."""
-    if module == PACKAGE:
+    if module in (PACKAGE, f"{PACKAGE}.__main__"):  # the second is what `python -m` runs
         return ROOF
     first = module.split(".")[1]
     return FLOORS.index(first) if first in FLOORS else GROUND

@@ -44,6 +44,13 @@ def test_version(uniqueinfo: Caller) -> None:
     assert uniqueinfo("--version").out == f"uniqueinfo {__version__}\n"
 
 
+def test_the_package_itself_runs_as_the_command() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "uniqueinfo", "--version"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert said.stdout == f"uniqueinfo {__version__}\n"
+
+
 @pytest.mark.parametrize("command", ["score", "show", "report", "demo"])
 def test_every_command_explains_itself_by_example(uniqueinfo: Caller, command: str) -> None:
     said = uniqueinfo(command, "--help").out

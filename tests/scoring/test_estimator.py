@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import Ridge
@@ -108,11 +107,16 @@ def test_it_ends_a_pipeline_and_is_searched_over() -> None:
     assert search.best_params_["uniqueinformation__training"] == DECAYED
 
 
-def test_tables_of_pandas_and_polars_give_their_names() -> None:
+@pytest.fixture
+def polars() -> Any:
+    return pytest.importorskip("polars", reason="polars is not installed")
+
+
+def test_tables_of_pandas_and_polars_give_their_names(polars: Any) -> None:
     data = load_diabetes(as_frame=True)
     table, y = data.data, data.target
     array = ui.UniqueInformation(DECAYED).fit(table.to_numpy(), y)
-    for X in (table, pl.from_pandas(table)):
+    for X in (table, polars.from_pandas(table)):
         found = ui.UniqueInformation(DECAYED).fit(X, y)
         assert list(found.feature_names_in_) == list(table)
         np.testing.assert_array_equal(found.predict(X[:5]), array.predict(table.to_numpy()[:5]))
@@ -120,9 +124,9 @@ def test_tables_of_pandas_and_polars_give_their_names() -> None:
             found.predict(X[list(reversed(list(table)))])
 
 
-def test_labels_of_polars_are_labels() -> None:
+def test_labels_of_polars_are_labels(polars: Any) -> None:
     X, y = labelled("three")
-    found = ui.UniqueInformation().fit(pl.DataFrame(X), pl.Series(y.tolist()))
+    found = ui.UniqueInformation().fit(polars.DataFrame(X), polars.Series(y.tolist()))
     assert list(found.classes_) == ["a", "b", "c"]
 
 

@@ -24,6 +24,7 @@ from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.several import NAMES, NumberPredictions, Said, label_names, said_of
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.store.plain import records
+from uniqueinfo.training.algorithm import training_words
 from uniqueinfo.types import Floats, Indices
 
 _CARDS = 16
@@ -199,7 +200,7 @@ class Summary:
     @property
     def training(self) -> str:
         """The training algorithm in words."""
-        return words.training(self.settings)
+        return training_words(self.settings)
 
     @property
     def settings(self) -> dict[str, Any]:

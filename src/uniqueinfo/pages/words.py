@@ -7,7 +7,6 @@ from typing import Any
 
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.pages.figures import Concentration, Stopping
-from uniqueinfo.training import Training, trainings
 from uniqueinfo.training.loss_names import SQUARED
 
 _CLEARLY = 0.5
@@ -48,19 +47,6 @@ def doubt(margin: float) -> str:
 
 def _lowered(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
-
-
-def training(settings: Mapping[str, Any]) -> str:
-    """The training algorithm, as it describes itself.
-
-    >>> training({"training": {"algorithm": "GradientDescent", "lr": 0.1, "steps": 1000, "weight_decay": 0.0}})
-    '1,000 steps of gradient descent at rate 0.1'
-    """
-    given = settings.get("training") or {"algorithm": "unknown"}
-    known = {kind.__name__ for kind in trainings().values()}
-    if given["algorithm"] not in known:  # of a module that is not imported now
-        return str(given["algorithm"])
-    return Training.from_settings(given).words()
 
 
 def _exactness(settings: Mapping[str, Any]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
-_ROWS, _COLUMNS, _LONGEST = 5, 10, 80
+_ROWS, _COLUMNS, _LONGEST = 5, 10, 120
 
 
-def shown(title: str, frame: pd.DataFrame, picture: str | None = None) -> str:
-    """A sentence, the first rows of a table, and a figure by its data address.
+def shown(
+    title: str, frame: pd.DataFrame, picture: str | None = None, said: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """A sentence, what else is to be said by name, the first rows of a table, and a figure by its data address.
 
     >>> shown("a < b", pd.DataFrame({"n": [1.23456]}))
     '<p>a &lt; b</p><table><thead><tr><th>n</th></tr></thead><tbody><tr><td>1.23</td></tr></tbody></table>'
@@ -29,7 +33,9 @@ def shown(title: str, frame: pd.DataFrame, picture: str | None = None) -> str:
     more = " and ".join(filter(None, hidden))
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if len(frame) else ""
     drawn = "" if picture is None else f'<img src="{escape(picture)}" alt="{escape(title)}" style="max-width:40em">'
-    return f"<p>{escape(title)}</p>{table}{f'<p>… {more} in .frame()</p>' if more else ''}{drawn}"
+    named = "".join(f"<li><b>{escape(name)}</b>: {_cell(text)}</li>" for name, text in said.items())
+    listed = f"<ul>{named}</ul>" if named else ""
+    return f"<p>{escape(title)}</p>{listed}{table}{f'<p>… {more} in .frame()</p>' if more else ''}{drawn}"
 
 
 def _cell(value: Any) -> str:

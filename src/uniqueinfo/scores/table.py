@@ -25,9 +25,11 @@ from uniqueinfo.information.effects import Effects
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.samples.border import PATH, Kind, takes
 from uniqueinfo.samples.hugging_face import with_columns
+from uniqueinfo.samples.taken import TAKEN
 from uniqueinfo.scores.display import shown
 from uniqueinfo.scores.saving import save_table
 from uniqueinfo.scores.several import LabelPredictions, NumberPredictions, said_of
+from uniqueinfo.training.algorithm import training_words
 from uniqueinfo.types import Floats, Indices, Labels
 
 MATRICES = ("loo_outputs", "outputs", "targets")
@@ -91,12 +93,15 @@ class Scores:
 
     def __repr__(self) -> str:
         found = [name for name in MEASURES if getattr(self, name) is not None]
-        return (
-            f"Scores of {len(self)} samples: {', '.join(found)}; trained by {self.settings.get('training', 'unknown')}"
-        )
+        return f"Scores of {len(self)} samples: {', '.join(found)}; training: {training_words(self.settings)}"
 
     def _repr_html_(self) -> str:
-        return shown(repr(self), self.frame())
+        return shown(repr(self), self.frame(), said=self.taken_as)
+
+    @property
+    def taken_as(self) -> Mapping[str, str]:
+        """What each argument was taken for, in words, where the scores came from a call."""
+        return dict(self.settings.get(TAKEN) or {})
 
     @property
     def information(self) -> Floats:

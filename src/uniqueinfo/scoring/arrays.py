@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack
 
+import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from uniqueinfo.information.smoothing import Smoothing
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.samples.checks import checked_columns, checked_ids, counted
 from uniqueinfo.samples.frames import index_of
+from uniqueinfo.samples.taken import TAKEN, encoding_words, features_words
 from uniqueinfo.scores.several import NAMES
 from uniqueinfo.scores.table import RESERVED, Scores
 from uniqueinfo.scoring.driver import score_problem
@@ -120,13 +122,28 @@ def score_features(
     """
     execution = Execution.of("score_features", where)
     sources = GivenFeatures(X, y, X_val, y_val, classes).sources(head, execution.device, as_training(training).loss)
+    problem = feature_problem(sources, training, execution)
     problem = replace(
-        feature_problem(sources, training, execution),
+        problem,
+        settings={**problem.settings, TAKEN: _taken(sources, X, X_val)},
         smoothing=smoothing,
         effects=effects,
         names=named(index_of(X) if ids is None else ids, columns, sources.train.samples, index_of(X_val)),
     )
     return score_problem(problem, execution)
+
+
+def _taken(sources: Sources, X: Any, X_val: Any) -> dict[str, str]:
+    """What each argument was taken for."""
+    told = {}
+    for given, x, y, source in ((X, "X", "y", sources.train), (X_val, "X_val", "y_val", sources.val)):
+        if isinstance(source, FeatureSource):
+            table = sources.train.table if isinstance(sources.train, FeatureSource) else None
+            told[x] = features_words(given, table, tuple(source.X.shape))
+            if source.y is not None:
+                kind = np.asarray(source.y[:1]).dtype.kind
+                told[y] = encoding_words(source.encoding, tuple(source.y.shape), kind)
+    return told
 
 
 def feature_problem(sources: Sources, training: Training | Literal["auto"], execution: Execution) -> Problem:

@@ -30,6 +30,7 @@ from uniqueinfo.linearization.projection import Asked, Projected, choose_project
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
+from uniqueinfo.samples.taken import TAKEN, samples_words
 from uniqueinfo.samples.targets import say_unused
 from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import Scores
@@ -134,7 +135,20 @@ def network_problem(network: Network, training: Training, execution: Execution) 
     """The problem of a network, and its training samples; nothing is computed yet but a trial on a few of them."""
     problem, train, val = _problem(network, training, execution)
     told = Looked(fingerprint(network.model), train.glance(), None if val is None else val.glance(labelled=False))
-    return replace(problem, settings={**problem.settings, "looked_at": asdict(told)}), train
+    taken = _taken(network, problem, train, val)
+    return replace(problem, settings={**problem.settings, "looked_at": asdict(told), TAKEN: taken}), train
+
+
+def _taken(network: Network, problem: Problem, train: Samples, val: Samples | None) -> dict[str, str]:
+    """What each argument was taken for."""
+    outputs, asked = problem.sources.train.per_sample * problem.sources.train.columns, train.asked
+    weights = sum(parameter.numel() for parameter in network.model.parameters())
+    told = {
+        "model": f"{type(network.model).__name__}: {weights:,} parameters, {outputs} "
+        f"{'output' if outputs == 1 else 'outputs'}",
+        "train": samples_words(network.train, train, outputs, asked=asked),
+    }
+    return told if val is None else told | {"val": samples_words(network.val, val, outputs, asked=asked)}
 
 
 def _problem(network: Network, training: Training, execution: Execution) -> tuple[Problem, Samples, Samples | None]:

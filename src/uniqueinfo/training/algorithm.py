@@ -194,3 +194,19 @@ def check_reduction(owner: object, reduction: str) -> None:
     """Refuse what is neither a mean nor a sum."""
     if not isinstance(reduction, str) or reduction not in ("mean", "sum"):
         raise InputError(f'{type(owner).__name__}: reduction must be "mean" or "sum", got {reduction!r}')
+
+
+def training_words(settings: Mapping[str, Any]) -> str:
+    """The training algorithm that the settings of scores name, as it describes itself.
+
+    >>> import uniqueinfo.training
+    >>> training_words({"training": {"algorithm": "GradientDescent", "lr": 0.1, "steps": 1000, "weight_decay": 0.0}})
+    '1,000 steps of gradient descent at rate 0.1'
+    """
+    given = settings.get("training")
+    if not isinstance(given, Mapping) or given.get("algorithm") not in {kind.__name__ for kind in trainings().values()}:
+        return str(given.get("algorithm", "unknown")) if isinstance(given, Mapping) else "unknown"
+    try:
+        return Training.from_settings(given).words()
+    except InputError:  # a loss of the user's own, or a recording that is gone
+        return str(given["algorithm"])
