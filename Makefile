@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 WEIGHTS := $(VENV)/.weights
 DOCS := $(VENV)/.docs
+WHEEL := build/wheel
+MINIMAL := build/minimal
 
-.PHONY: demo test lint format types pytest docs examples torture experiments table1 clean
+.PHONY: demo test test-minimal test-wheel lint format types pytest docs examples torture experiments table1 clean
 .PHONY: bench-core bench-jacobian bench-smoothing bench-influence bench-precision bench-peers bench-scale bench-acquire
 .PHONY: bench-budget bench-stories bench-labels
 
@@ -41,6 +43,28 @@ docs: $(DOCS)
 examples: $(READY)
 	$(BIN)/python -m website.examples
 	$(BIN)/python -m website.figures
+
+# What is released, built and installed with its declared dependencies alone, in an environment of its own, and the
+# demo run there. Minutes: torch is installed anew.
+test-wheel: $(READY)
+	rm -rf dist $(WHEEL)
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	$(WHEEL)/bin/python -m pip check
+	cd $(WHEEL) && bin/uniqueinfo demo --out demo && bin/python -m uniqueinfo --version && test -s demo/report.html
+
+# The least versions that are declared, on the parts that lean on other packages most.
+test-minimal:
+	test -x $(MINIMAL)/bin/python || $(PYTHON) -m venv $(MINIMAL)
+	$(MINIMAL)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-minimal.txt torch
+	$(MINIMAL)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-minimal.txt -e . \
+		hypothesis mpmath pytest pytest-xdist
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(MINIMAL)/bin/python -m pytest -n auto \
+		-o filterwarnings=default --disable-warnings tests/scores tests/samples tests/scoring/test_arrays.py \
+		tests/scoring/test_estimator.py tests/removal/test_removal.py tests/training/test_training.py tests/runs/readers \
+		tests/applications/test_tasks.py tests/applications/test_compare.py tests/pages/test_html.py tests/cli/test_demo.py
 
 bench-core: $(READY)
 	$(BIN)/python -m benchmarks.core
@@ -122,4 +146,4 @@ $(WEIGHTS): $(READY)
 	touch $(WEIGHTS)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
