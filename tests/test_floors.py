@@ -28,6 +28,7 @@ FLOORS = (
     "applications",
     "pages",
     "runs",
+    "tools",
     "review",
     "experiments",
     "cli",

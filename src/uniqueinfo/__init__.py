@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from uniqueinfo.scoring.estimator import UniqueInformation as UniqueInformation
     from uniqueinfo.scoring.network import score as score
     from uniqueinfo.scoring.stopping import stopping_curve as stopping_curve
+    from uniqueinfo.tools.for_dattri import DattriAttributor as DattriAttributor
+    from uniqueinfo.tools.for_quanda import QuandaExplainer as QuandaExplainer
     from uniqueinfo.training import Auto as Auto
     from uniqueinfo.training import Converged as Converged
     from uniqueinfo.training import GradientDescent as GradientDescent

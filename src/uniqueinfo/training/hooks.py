@@ -21,10 +21,10 @@ from uniqueinfo.training.recording import Recording
 _SHARDED = ("DTensor", "FullyShardedDataParallel")
 
 
-def callback_class(name: str, homes: tuple[str, ...], extra: str) -> Any:
+def callback_class(name: str, homes: tuple[str, ...], install: str) -> Any:
     """The library's class of this name, from the first of its homes that can be imported.
 
-    Where none can, a class that cannot be made, and says what to install.
+    Where none can, a class that cannot be made, and says what to `install`.
     """
     told = ""
     for home in homes:
@@ -35,9 +35,7 @@ def callback_class(name: str, homes: tuple[str, ...], extra: str) -> Any:
 
     class Missing:
         def __init__(self) -> None:
-            raise InputError(
-                f"{type(self).__name__}: {homes[0]} cannot be imported ({told}): pip install 'uniqueinfo[{extra}]'"
-            )
+            raise InputError(f"{type(self).__name__}: {homes[0]} cannot be imported ({told}): pip install {install}")
 
     return Missing
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback as _Callback
     from transformers import TrainerControl, TrainerState, TrainingArguments
 else:
-    _Callback = callback_class("TrainerCallback", ("transformers",), "transformers")
+    _Callback = callback_class("TrainerCallback", ("transformers",), "'uniqueinfo[transformers]'")
 
 
 class RecordingCallback(_Callback):

@@ -8,7 +8,7 @@ from typing import Any
 from uniqueinfo.errors import InputError
 from uniqueinfo.training.hooks import Hooked, callback_class
 
-_Callback: Any = callback_class("Callback", ("lightning.pytorch", "pytorch_lightning"), "lightning")
+_Callback: Any = callback_class("Callback", ("lightning.pytorch", "pytorch_lightning"), "'uniqueinfo[lightning]'")
 
 
 class LightningRecording(_Callback):  # type: ignore[misc]

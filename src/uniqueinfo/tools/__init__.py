@@ -1,0 +1,1 @@
+"""Other people's tools: what goes into their logs, and what their evaluations call."""
