@@ -6,7 +6,7 @@ from torch import nn
 
 from tests.jacobian.zoo import build
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian import OutputSketch, RowEngine
+from uniqueinfo.jacobian import OutputAverage, OutputSketch, RowEngine, exact_kernels
 
 
 def test_rows_and_outputs_are_those_of_the_mixtures() -> None:
@@ -46,3 +46,32 @@ def test_a_sketch_larger_than_the_outputs_is_refused(size: int) -> None:
     network, inputs = build("tied")
     with pytest.raises(InputError, match=f"a sketch of {size} outputs of a network with 10"):
         RowEngine(network, inputs, outputs=OutputSketch(size))
+
+
+@pytest.mark.parametrize("name", ["tied", "paper_cnn", "norms", "lstm"])
+@pytest.mark.parametrize("size", [1, 3, 20])
+def test_outputs_that_are_alike_have_one_row_whose_products_are_averages(name: str, size: int) -> None:
+    network, inputs = build(name)
+    exact, outputs = RowEngine(network, inputs)(inputs)
+    k, average = exact.shape[1], OutputAverage(size, seed=1)
+    S = average.matrix(k).to(exact)
+    expected = torch.einsum("aod,bpd,ol,pl->ab", exact, exact, S, S)
+    rows, found = RowEngine(network, inputs, outputs=average)(inputs)
+    assert rows.shape[:2] == (len(exact), 1)
+    torch.testing.assert_close(rows[:, 0] @ rows[:, 0].T, expected)
+    torch.testing.assert_close(found, outputs)
+    kernels = exact_kernels(network, [inputs], [inputs], memory=1 << 30, outputs=average)
+    torch.testing.assert_close(kernels.train, expected.double(), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(kernels.val, expected.double(), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(kernels.outputs, outputs)
+
+
+def test_averages_over_mixtures_are_right_on_average() -> None:
+    found = torch.stack([(S @ S.T) for S in (OutputAverage(2, seed).matrix(5) for seed in range(2000))])
+    # An entry of the mean of 2,000 draws is off by less than .01: each is below 1/2 in size.
+    torch.testing.assert_close(found.mean(dim=0), torch.eye(5, dtype=found.dtype) / 5, atol=0.02, rtol=0)
+
+
+def test_an_average_over_no_mixtures_is_refused() -> None:
+    with pytest.raises(InputError, match="size"):
+        OutputAverage(0)

@@ -25,7 +25,8 @@ from uniqueinfo.samples.datasets import Inputs
 class Kernels:
     """Kernels of n training and m validation samples; rows i·k … i·k + k − 1 are the k outputs of sample i.
 
-    `train` (nk, nk) is Θ = J Jᵀ and `val` (mk, nk) is J_val Jᵀ, both float64; `outputs` are (n, k) and (m, k).
+    `train` (nk, nk) is Θ = J Jᵀ and `val` (mk, nk) is J_val Jᵀ, both float64; `outputs` are (n, k) and (m, k). Outputs
+    that are alike share one row: (n, n) and (m, n).
     """
 
     train: Tensor
@@ -61,9 +62,10 @@ def exact_kernels(
         reason = "can be gone through only once: give a list" if n else "are empty: give at least one"
         raise InputError(f"the batches of training samples {reason}")
     network = Network(model, example, outputs)
-    k = network.outputs
+    k = 1 if network.alike else network.outputs
     kernel = torch.zeros((n + m) * k, n * k, dtype=torch.float64, device=network.device)
-    results = torch.zeros(n + m, k, dtype=network.dtype, device=network.device)
+    given = network.classes if network.alike else k
+    results = torch.zeros(n + m, given, dtype=network.dtype, device=network.device)
     room = memory - kernel.nbytes - 3 * 8 * WORKSPACE
     portions = list(_portions(_parts(network, example, n + m, room), room, memory))
     with progress("Kernels", len(portions) * (n + m)) as advance:
@@ -104,7 +106,8 @@ def _parts(network: Network, example: Inputs, samples: int, room: int) -> Iterat
             # As they come, side by side, and in float64.
             held = 4 * number * count * (columns + k * height)
             # One call with few positions: products of Gram matrices take less than those of the columns.
-            if count**2 * (columns / k**2 + height) < columns * height and held <= room:
+            shared = k if network.alike else k**2
+            if count**2 * (columns / shared + height) < columns * height and held <= room:
                 bias = network.biases.get(name, "")
                 with_bias = len(seen.get(bias, ())) == k
                 served |= {bias} if with_bias else set()
@@ -168,7 +171,7 @@ def _add(
 
 def _piece(part: _Part, samples: int, network: Network) -> Piece:
     if part.by_factors:
-        return Factors(part.name, network.outputs, with_bias=part.with_bias)
+        return Factors(part.name, network.outputs, with_bias=part.with_bias, alike=network.alike)
     columns = (part.stop - part.start) * math.prod(network.shapes[part.name][1:])
     storage = torch.zeros(samples, network.outputs, columns, dtype=network.dtype, device=network.device)
-    return Block(part.name, part.start, part.stop, storage)
+    return Block(part.name, part.start, part.stop, storage, alike=network.alike)

@@ -51,6 +51,7 @@ class Network:
         self._mixing = torch.eye(size) if outputs is None else outputs.matrix(size)
         self._mixing = self._mixing.to(device=self.device, dtype=self.dtype)
         self.outputs: int = self._mixing.shape[1]
+        self.alike = outputs is not None and outputs.alike
         self._modules = self._vectorized_where_possible(routes.modules, repeat_to(example, 2))
 
     @property
@@ -60,7 +61,10 @@ class Network:
         return {names["weight"]: names["bias"] for names in sites if {"weight", "bias"} <= names.keys()}
 
     def run(self, inputs: Inputs, sink: Sink, only: Collection[str] | None = None) -> Tensor:
-        """Hand per-sample gradients, of all parameters or `only` these, to `sink`; returns outputs (b, k)."""
+        """Hand per-sample gradients, of all parameters or `only` these, to `sink`; returns outputs (b, k).
+
+        Outputs are the mixtures whose gradients these are, or, where they are alike, the network's own.
+        """
         wanted = self.shapes if only is None else only
         scales = self._scales
 
@@ -122,7 +126,8 @@ class Network:
             left = iter(gradients[len(rule_calls) :])
             for module_call in module_calls:
                 module_call.cotangents.append([next(left) for _ in module_call.edges])
-        return widen(outputs.detach()).reshape(len(outputs), -1) @ self._mixing, module_calls
+        found = widen(outputs.detach()).reshape(len(outputs), -1)
+        return found if self.alike else found @ self._mixing, module_calls
 
     def _vectorized_where_possible(self, sites: list[ModuleSite], pair: Inputs) -> list[ModuleSite]:
         generic = [site for site in sites if site.rerun is one_by_one]

@@ -125,6 +125,11 @@ class NetworkRows:
         return len(self.data), self.per_sample, self.width
 
     @property
+    def columns(self) -> int:
+        """Outputs that share a row."""
+        return self.classes if self.network.outputs is not None and self.network.outputs.alike else 1
+
+    @property
     def sides(self) -> tuple[int, int]:
         """Rows (nk) and columns (D) of all of them below one another."""
         return len(self.data) * self.per_sample, self.width
@@ -183,7 +188,7 @@ class NetworkRows:
             return self.piece(parts[0][0])
         pieces = [(at, self.piece(number), chosen[at] - number * self.cut.piece) for number, at in parts]
         rows = np.empty((len(chosen), self.per_sample, self.width), np.float32)
-        outputs = np.empty(rows.shape[:2])
+        outputs = np.empty((len(chosen), self.per_sample * self.columns))
         some = pieces[0][1].labels if pieces else None
         labels = None if some is None else np.empty((len(chosen), *some.shape[1:]), some.dtype)
         for at, piece, places in pieces:
@@ -231,7 +236,7 @@ class NetworkRows:
     def _compute_with(self, data: Samples, chosen: Sequence[int]) -> Computed:
         parts, network = self._batches(chosen), self.network
         rows = np.empty((len(chosen), self.per_sample, self.width), np.float32)
-        outputs = np.empty(rows.shape[:2])
+        outputs = np.empty((len(chosen), self.per_sample * self.columns))
         labels: list[Any] = []
         with _ONE_AT_A_TIME, prepared(network.model, network.device, quiet=True):
             limited = Limited(network.engine(data), self.cut.batch, working_share(network.memory))

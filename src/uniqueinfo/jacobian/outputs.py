@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -18,6 +19,9 @@ from uniqueinfo.types import Floats, Labels
 
 class Outputs(ABC):
     """Numbers made of what a network returns, and what they are trained towards."""
+
+    alike: ClassVar[bool] = False
+    """Whether the network's own outputs count, all of them, and share one row that the mixtures make."""
 
     @abstractmethod
     def matrix(self, outputs: int) -> Tensor:
@@ -72,6 +76,45 @@ class OutputSketch(Outputs):
     def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
         """Sᵀy."""
         return _mixed_targets(self, labels, outputs, ids)
+
+
+@dataclass(frozen=True)
+class OutputAverage(Outputs):
+    """Take training to move all k outputs alike: Θ ≈ Θ̄ ⊗ I, Θ̄_ab = tr(Θ_ab)/k, one row for each sample, k targets.
+
+    Exact for a linear head, and near it for wide networks under a fresh one. What is decomposed is n × n in place of
+    nk × nk. The trace is taken over `size` random mixtures of the outputs, E (1/size) Σ_l s_lᵀ Θ_ab s_l = Θ̄_ab, so
+    that a pass through the network costs the same for ten classes and for a thousand; over all outputs where there are
+    no more.
+
+    >>> OutputAverage(2).matrix(1000).shape, OutputAverage(20).matrix(10).shape
+    (torch.Size([1000, 2]), torch.Size([10, 10]))
+    """
+
+    alike = True
+    size: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        WHOLE.check("size", self.size)
+        check_seed("seed", self.seed)
+        if self.size < 1:
+            raise InputError(f"size: expected how many mixtures of the outputs to take, 1 or more, got {self.size}")
+
+    def matrix(self, outputs: int) -> Tensor:
+        """Orthonormal mixtures, by the length with which their squares add up to an average."""
+        size = min(self.size, outputs)
+        mixtures = OutputSketch(size, self.seed).matrix(outputs) if size < outputs else torch.eye(outputs).double()
+        found: Tensor = mixtures / size**0.5
+        return found
+
+    def factor(self, outputs: int) -> float:
+        """All outputs are there."""
+        return 1.0
+
+    def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
+        """Of all outputs."""
+        return None if labels is None else as_targets(labels, outputs, ids)
 
 
 @dataclass(frozen=True)

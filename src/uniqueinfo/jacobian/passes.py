@@ -159,7 +159,7 @@ class Look:
     """What a network is like, before anything is computed of it."""
 
     outputs: int
-    """Rows of the Jacobian for each sample."""
+    """Rows of the Jacobian for each sample: one where outputs share it."""
     classes: int
     """How many outputs the network itself has, before any mixing."""
     parameters: int
@@ -181,8 +181,7 @@ class NetworkKernels:
 
 def _check_kernels(found: Kernels, train: Samples, val: Samples | None) -> None:
     """A kernel's diagonal is finite only where the gradients it is made of are."""
-    n, k = found.outputs.shape
-    own: Tensor = found.train.diagonal().reshape(n, k)
+    own: Tensor = found.train.diagonal().reshape(len(train), -1)
     check_finite("the network's output", found.outputs, train.ids)
     check_finite("the network's Jacobian", own, train.ids)
     if val is not None:

@@ -33,9 +33,10 @@ class Piece(ABC):
 class Block(Piece):
     """The Jacobian's columns of rows start … stop of a parameter, as they are."""
 
-    def __init__(self, name: str, start: int, stop: int, storage: Tensor) -> None:
+    def __init__(self, name: str, start: int, stop: int, storage: Tensor, *, alike: bool = False) -> None:
         self.name = name
         self._start, self._stop = start, stop
+        self._alike = alike  # all outputs have one row, in which what is made of each stands side by side
         self._storage = storage  # (samples, outputs, columns), zeros
 
     def keep(self, part: slice, output: int, gradient: Gradient) -> None:
@@ -44,7 +45,7 @@ class Block(Piece):
 
     def add_to(self, kernel: Tensor) -> None:
         """See `Piece`."""
-        rows = self._storage.flatten(0, 1)
+        rows = self._storage.flatten(1) if self._alike else self._storage.flatten(0, 1)
         for columns in torch.split(rows, max(1, WORKSPACE // len(rows)), dim=1):
             wide = columns.double()
             for part, stop in _strips(*kernel.shape):
@@ -57,10 +58,11 @@ class Factors(Piece):
     A layer's bias is the weight of one more input, which is 1. Batches may differ in their number of positions.
     """
 
-    def __init__(self, name: str, outputs: int, *, with_bias: bool) -> None:
+    def __init__(self, name: str, outputs: int, *, with_bias: bool, alike: bool = False) -> None:
         self.name = name
-        self._outputs = outputs
+        self._outputs = 1 if alike else outputs
         self._with_bias = with_bias
+        self._alike = alike
         self._x: dict[int, Tensor] = {}  # first sample of the batch → (b, columns, positions)
         self._g: dict[int, list[Tensor]] = {}  # → for each output, (b, height, positions)
 
@@ -76,6 +78,8 @@ class Factors(Piece):
         k = self._outputs
         x = _even([self._x[start] for start in sorted(self._x)]).mT
         g = _even([torch.stack(self._g[start], dim=1) for start in sorted(self._g)]).mT
+        if self._alike:  # Σ_o g_ao · g_bo is the product of vectors in which outputs stand one after the other
+            g = g.transpose(1, 2).flatten(2)[:, None]
         n, count = kernel.shape[1] // k, x.shape[1]
         x, g = x.flatten(0, 1).double(), g.flatten(0, 2).double()
         for part, stop in _strips(len(kernel) // k, n, WORKSPACE // (n * (k * count) ** 2)):

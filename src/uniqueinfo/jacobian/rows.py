@@ -39,12 +39,13 @@ class RowEngine:
     ) -> None:
         self._network = Network(model, example, outputs)
         self._columns = layout(projection, self._network.shapes, self._network.device)
-        self.width = max(columns.stop for columns in self._columns.values())
+        self._each = max(columns.stop for columns in self._columns.values())
+        self.width = self._each * (self._network.outputs if self._network.alike else 1)
 
     @property
     def outputs(self) -> int:
-        """k: rows per sample."""
-        return self._network.outputs
+        """Rows per sample: one where all outputs share it, with what is made of each mixture side by side."""
+        return 1 if self._network.alike else self._network.outputs
 
     @property
     def classes(self) -> int:
@@ -62,8 +63,8 @@ class RowEngine:
         return self._network.paths
 
     def __call__(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        """Rows (b, k, width) and outputs (b, k) of a batch."""
-        shape = batch_size(inputs), self.outputs, self.width
+        """Rows (b, k, width), or (b, 1, width) where outputs share them, and outputs (b, k) of a batch."""
+        shape = batch_size(inputs), self._network.outputs, self._each
         rows = torch.zeros(shape, dtype=self.dtype, device=self._network.device)
 
         def add(output: int, part: slice, name: str, gradient: Gradient) -> None:
@@ -71,4 +72,4 @@ class RowEngine:
             rows[part, output, columns.start : columns.stop] += columns.form(gradient)
 
         outputs = self._network.run(inputs, add)
-        return rows, outputs
+        return rows.reshape(len(rows), self.outputs, self.width), outputs

@@ -296,9 +296,9 @@ class Trained(TrainedSystem):
         return outputs
 
     def weights(self) -> Floats:
-        """w − w0: (D,), or (p, k) for a linear head."""
+        """w − w0: (D,), or (p, k) where outputs share their rows, as those of a linear head do."""
         found: Floats = self.system.weights(self.coordinates).cpu().numpy()
-        return found if self.linearization.is_head else found[:, 0]
+        return found if self.linearization.is_head or found.shape[1] > 1 else found[:, 0]
 
     def probe(self, rows: Any) -> Probe:
         """Other samples, as the linearization's `probe` takes them."""

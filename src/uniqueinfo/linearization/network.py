@@ -100,14 +100,14 @@ class LinearizedNetwork(Linearization):
         return replace(source.probe(self.system), ids=counted(samples.ids))
 
     def _probe_kernels(self, kernels: Kernels, samples: Samples) -> Probe:
-        rows = kernels.val.reshape(len(samples), self.outputs, -1)
+        rows = kernels.val.reshape(len(samples), self.residual.shape[1], -1)
         wanted = self.passes.targets(samples.labels, self.classes, samples.ids)
         found = super().probe(rows, wanted, kernels.outputs_val)
         return replace(found, inner=lambda: self._inner(samples), ids=counted(samples.ids))
 
     def _inner(self, samples: Samples) -> Inner:
         """Inner products of other samples' rows with their own, and with those of the validation samples."""
-        found, k = self.passes.kernels(samples, self.val_samples).kernels, self.outputs
+        found, k = self.passes.kernels(samples, self.val_samples).kernels, self.residual.shape[1]
         blocks = found.train.reshape(len(samples), k, len(samples), k)
         across = None if self.val_samples is None else found.val.reshape(-1, k, len(samples), k)
         return Inner(blocks, across)
@@ -208,7 +208,7 @@ def linearize_kernels(
         residual=chunk.residual,
         initial=chunk.initial,
         wanted=chunk.targets,
-        choice=choose(chunk.initial.numel(), None),
+        choice=choose(source.samples * source.per_sample, None),
         kernel=found.kernels.train,
         known=known,
         progress=source.passes.progress,

@@ -43,7 +43,7 @@ class NetworkSource(Source):
 
     @property
     def per_sample(self) -> int:
-        """Outputs."""
+        """Outputs; one row where they share it."""
         return self.jacobian.per_sample
 
     @property
@@ -53,18 +53,19 @@ class NetworkSource(Source):
 
     @property
     def columns(self) -> int:
-        """Each output has rows of its own."""
-        return 1
+        """Each output has rows of its own, unless they are taken to be alike."""
+        return self.jacobian.columns
 
     def read(self, index: Index, *, rows: bool = True) -> Chunk:
         """Computed, or found again."""
         found = self.jacobian.read(index)
-        start = torch.from_numpy(found.outputs).to(self.device)[..., None]
+        shape = (-1, self.per_sample, self.columns)
+        start = torch.from_numpy(found.outputs).to(self.device).reshape(shape)
         wide = torch.from_numpy(found.rows).to(self.device, torch.float64) if rows else None
         wanted = self.passes.targets(found.labels, self.jacobian.classes, self.jacobian.data.ids[index])
         if wanted is None:
             return Chunk(wide, start)
-        return Chunk(wide, start, torch.from_numpy(wanted).to(self.device)[..., None], labels=found.labels)
+        return Chunk(wide, start, torch.from_numpy(wanted).to(self.device).reshape(shape), labels=found.labels)
 
     def digest(self, part: slice) -> str:
         """Of inputs and labels."""
@@ -91,7 +92,6 @@ class KernelSource(Source):
     """The kernels; None until they are computed."""
 
     width = None
-    columns = 1
 
     @property
     def samples(self) -> int:
@@ -100,8 +100,17 @@ class KernelSource(Source):
 
     @property
     def per_sample(self) -> int:
-        """Outputs."""
-        return self.passes.look(self.data).outputs if self.found is None else int(self._outputs.shape[1])
+        """Outputs; one row where they share it."""
+        if self.found is None:
+            return self.passes.look(self.data).outputs
+        return 1 if self._alike else int(self._outputs.shape[1])
+
+    @property
+    def columns(self) -> int:
+        """Each output has rows of its own, unless they are taken to be alike."""
+        if not self._alike:
+            return 1
+        return self.passes.look(self.data).classes if self.found is None else int(self._outputs.shape[1])
 
     def computed(self, found: NetworkKernels) -> KernelSource:
         """With the kernels of training and validation samples."""
@@ -109,12 +118,13 @@ class KernelSource(Source):
 
     def read(self, index: Index, *, rows: bool = True) -> Chunk:
         """Without rows: there are none."""
-        start, labels = self._outputs[index].double(), self.data.labels
+        shape = (-1, self.per_sample, self.columns)
+        start, labels = self._outputs[index].double().reshape(shape), self.data.labels
         some = None if labels is None else labels[index]
         wanted = None if self.found is None else self.passes.targets(some, self.found.classes, self.data.ids[index])
         if wanted is None:
-            return Chunk(None, start[..., None])
-        return Chunk(None, start[..., None], torch.from_numpy(wanted).to(start.device)[..., None], labels=some)
+            return Chunk(None, start)
+        return Chunk(None, start, torch.from_numpy(wanted).to(start.device).reshape(shape), labels=some)
 
     def rows(self) -> Rows:
         """Kernel values stand for rows, (samples, k, nk)."""
@@ -144,6 +154,10 @@ class KernelSource(Source):
     def device(self) -> torch.device:
         """Where the kernel lies."""
         return self._outputs.device
+
+    @property
+    def _alike(self) -> bool:
+        return self.passes.outputs is not None and self.passes.outputs.alike
 
     @property
     def _outputs(self) -> Tensor:

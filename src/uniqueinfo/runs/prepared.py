@@ -176,7 +176,8 @@ class Prepared:
             network = Network(model, *self.samples(), projection=self._projection, outputs=counted_as)
             problem, _ = network_problem(network, self.job.training, execution)
             if not self._generates:
-                self._check_outputs(problem.sources.train.per_sample)
+                train = problem.sources.train
+                self._check_outputs(train.per_sample * train.columns)
         classes = None if self.classes is None else self.classes.tolist()
         names = None if self.train.label_names is None else list(self.train.label_names)
         return replace(

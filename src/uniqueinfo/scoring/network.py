@@ -16,7 +16,7 @@ from uniqueinfo.jacobian.functions import Numbers, OutputFunction, as_outputs, t
 from uniqueinfo.jacobian.guard import check_network, fingerprint
 from uniqueinfo.jacobian.keeping import InMemory, KeepingPlan
 from uniqueinfo.jacobian.network_rows import NetworkRows
-from uniqueinfo.jacobian.outputs import Outputs, OutputSketch
+from uniqueinfo.jacobian.outputs import OutputAverage, Outputs, OutputSketch
 from uniqueinfo.jacobian.passes import Look, NetworkPasses
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network import (
@@ -125,7 +125,7 @@ class Network:
 
     def check(self, training: Training) -> None:
         """Refuse what does not go together."""
-        if isinstance(self.outputs, OutputSketch) and not training.in_closed_form:
+        if isinstance(self.outputs, OutputSketch | OutputAverage) and not training.in_closed_form:
             raise InputError("outputs: mixed outputs go with squared error alone; leave outputs out, or the loss")
         if isinstance(training, Recorded) and self.trained is not None:
             raise InputError("trained: a recording has the trained network; leave it out")
