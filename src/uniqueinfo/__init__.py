@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from uniqueinfo.information.smoothing import gradient_covariance as gradient_covariance
     from uniqueinfo.information.stochastic import StochasticTraining as StochasticTraining
     from uniqueinfo.jacobian import Factorized as Factorized
+    from uniqueinfo.jacobian import OutputAverage as OutputAverage
     from uniqueinfo.jacobian import OutputSketch as OutputSketch
     from uniqueinfo.jacobian import RandomCoordinates as RandomCoordinates
     from uniqueinfo.jacobian import VerySparse as VerySparse
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from uniqueinfo.jacobian.functions import OutputFunction as OutputFunction
     from uniqueinfo.jacobian.language import log_probability as log_probability
     from uniqueinfo.jacobian.language import sequence_margin as sequence_margin
+    from uniqueinfo.jacobian.margins import class_margin as class_margin
     from uniqueinfo.linearization.linearization import Linearization as Linearization
     from uniqueinfo.linearization.network import LinearizedNetwork as LinearizedNetwork
     from uniqueinfo.linearization.network import linearize as linearize

@@ -170,3 +170,32 @@ def test_outputs_of_a_function_are_no_classes() -> None:
 def test_what_is_no_output_is_refused(outputs: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         ui.score(network(), several(12, 0), outputs=outputs)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_margins_of_classes_are_scored_as_training_again_says(classes: int) -> None:
+    (X, _), (X_val, _), model = several(12, 0), several(7, 1), network(classes)
+    y, y_val = torch.arange(12) % classes, torch.arange(7) % classes
+    scores = ui.score(model, (X, y), (X_val, y_val), outputs=ui.class_margin, training=RIDGE, projection=None)
+    asked = ByFunction(model, ui.class_margin)
+    J, J_val = (jacobian_rows(asked, joined(x, t.numpy())).numpy() for x, t in ((X, y), (X_val, y_val)))
+    start, start_val = (asked(**joined(x, t.numpy())).detach().numpy() for x, t in ((X, y), (X_val, y_val)))
+    close(np.logaddexp(0, -start[:, 0]), F.cross_entropy(model(X), y, reduction="none").detach().numpy(), rtol=1e-12)
+    full, without = (any_loss.weights(J, np.ones_like(start), start, RIDGE, gone) for gone in ([], [5]))
+    before, after = (start_val + J_val @ w for w in (full, without))
+    assert scores.functional is not None
+    assert scores.value is not None
+    close(scores.functional[5], np.square(before - after).sum(axis=1).mean() / 2, rtol=1e-5)
+    gained = np.logaddexp(0, -after).mean() - np.logaddexp(0, -before).mean()
+    close(scores.value[5], gained, rtol=1e-4, atol=1e-9)
+    assert scores.loo_outputs.shape == (12, 1)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "labels"),
+    [(3, None), (3, torch.zeros(4)), (1, torch.zeros(4, dtype=torch.long)), (3, torch.tensor([0, 1, 2, 3]))],
+    ids=["none", "numbers", "one output", "a class too many"],
+)
+def test_margins_of_what_has_no_classes_are_refused(outputs: int, labels: Tensor | None) -> None:
+    with pytest.raises(InputError, match="class_margin"):
+        ui.class_margin(network(outputs), torch.zeros(4, 4, dtype=torch.float64), labels)
