@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from uniqueinfo.jacobian import RandomCoordinates as RandomCoordinates
     from uniqueinfo.jacobian import VerySparse as VerySparse
     from uniqueinfo.jacobian.centring import centred as centred
+    from uniqueinfo.jacobian.coordinates import KernelCoordinates as KernelCoordinates
     from uniqueinfo.jacobian.functions import OutputFunction as OutputFunction
     from uniqueinfo.jacobian.language import log_probability as log_probability
     from uniqueinfo.jacobian.language import sequence_margin as sequence_margin

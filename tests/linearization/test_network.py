@@ -1,4 +1,4 @@
-"""Networks linearized: which projection is chosen and why, and what is held or found again."""
+"""Networks linearized: what is held or found again."""
 
 from __future__ import annotations
 
@@ -20,68 +20,6 @@ from uniqueinfo.jacobian.keeping import InMemory, OnDisk
 from uniqueinfo.jacobian.kernels import Kernels, exact_kernels
 from uniqueinfo.linearization.network import linearize
 from uniqueinfo.linearization.network_sources import held
-from uniqueinfo.linearization.projection import DEFAULT_PROJECTION, Projected, Size, choose_projection
-
-CHEAP = Size(rows=100, others=50, parameters=10_000)
-
-
-# The choice of the projection
-
-
-def test_a_cheap_kernel_keeps_every_parameter() -> None:
-    why = "exact: kernels of 100 rows and 10,000 parameters are cheap"
-    assert choose_projection("auto", CHEAP) == Projected(None, why, by_kernels=True)
-
-
-@pytest.mark.parametrize(
-    ("size", "memory", "reason"),
-    [
-        (Size(6_000, 0, 10_000), None, "6,000 rows (nk) are more than 5,000"),
-        (
-            Size(3_000, 0, 10_000_000),
-            None,
-            "3,000 rows of 10,000,000 parameters take more than about a minute",
-        ),
-        (CHEAP, "300MB", "they take 537 MB of the 300 MB allowed"),
-    ],
-    ids=["too many rows", "too many parameters", "too little memory"],
-)
-def test_a_dear_kernel_is_projected_and_says_why(size: Size, memory: str | None, reason: str) -> None:
-    found = choose_projection("auto", size, memory=memory)
-    assert found == Projected(DEFAULT_PROJECTION, f"projected: exact kernels are too dear, {reason}")
-
-
-def test_a_sketch_needs_rows_and_so_a_projection() -> None:
-    found = choose_projection("auto", CHEAP, sketch=20)
-    assert (found.projection, found.by_kernels) == (DEFAULT_PROJECTION, False)
-    assert found.why == "projected: a sketch needs rows, and all parameters are too wide"
-
-
-def test_what_is_asked_for_is_done() -> None:
-    asked = ui.RandomCoordinates(7)
-    assert choose_projection(asked, CHEAP) == Projected(asked, "asked for")
-
-
-def test_every_parameter_asked_for_is_kept_at_any_cost() -> None:
-    dear = Size(10**6, 10**6, 10**9)
-    assert choose_projection(None, dear) == Projected(None, "asked for", by_kernels=True)
-
-
-@pytest.mark.parametrize("asked", ["auto", None])
-def test_more_rows_than_parameters_need_no_kernels(asked: None) -> None:
-    assert not choose_projection(asked, Size(rows=100, others=0, parameters=20)).by_kernels
-
-
-def test_the_primal_form_needs_rows() -> None:
-    assert not choose_projection("auto", CHEAP, form="primal").by_kernels
-
-
-@pytest.mark.parametrize("free", [10**6, 10**15])
-def test_the_choice_does_not_hang_on_what_happens_to_be_free(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = [CHEAP, Size(5_000, 50_000, 10_000), Size(5_000, 150_000, 10_000)]
-    monkeypatch.setattr("uniqueinfo.memory.available", lambda: free)
-    assert [choose_projection("auto", size).projection is None for size in sizes] == [True, True, False]
-
 
 # Rows that are held
 

@@ -38,13 +38,13 @@ def network() -> nn.Module:
     return nn.Sequential(nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 3))
 
 
-@pytest.fixture(params=["network", "projected network", "features", "wide features"])
+@pytest.fixture(params=["network", "alike network", "projected network", "features", "wide features"])
 def task(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 def scored(task: str, **where: Any) -> Scores:
-    """By the library, at its defaults but for the way; a projected network has too many rows for exact kernels."""
+    """By the library, at its defaults but for the way."""
     count = 60
     train, val = data(count, 0), data(20, 1)
     if task.endswith("features"):
@@ -60,7 +60,7 @@ def check_same(found: Scores, wanted: Scores) -> None:
         ours, theirs = getattr(found, name), getattr(wanted, name)
         close(ours, theirs, rtol=1e-4, atol=1e-5 * float(np.abs(theirs).max()))
     assert found.settings["training"]["steps"] == wanted.settings["training"]["steps"]
-    for name in ("form", "width", "projection", "projection_why"):
+    for name in ("form", "width", "projection", "projection_why", "output_average", "agreement"):
         assert found.settings.get(name) == wanted.settings.get(name), name
     assert found.effects is not None
     assert wanted.effects is not None
@@ -69,9 +69,11 @@ def check_same(found: Scores, wanted: Scores) -> None:
 
 @pytest.fixture(autouse=True)
 def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a network that is to be projected, exact kernels are made to look too dear."""
-    if "task" in request.fixturenames and request.getfixturevalue("task") == "projected network":
-        monkeypatch.setattr("uniqueinfo.linearization.projection._MOST_ROWS", 10)
+    """For a network of which less is to be kept, everything is made to look too dear."""
+    task = request.getfixturevalue("task") if "task" in request.fixturenames else ""
+    if task in ("alike network", "projected network"):
+        monkeypatch.setattr("uniqueinfo.linearization.effort.RATE", 1e-3)
+        monkeypatch.setattr("uniqueinfo.linearization.effort.COLUMNS", (40,) if task.startswith("projected") else ())
 
 
 @pytest.mark.parametrize("way", ["folder", "out", "local", "local and out"])
@@ -110,10 +112,16 @@ def test_the_choice_of_projection_is_written_down_with_its_reason(task: str) -> 
     settings = scored(task).settings
     if task == "network":
         assert settings["projection"] == "None"
-        assert "kernels of 180 rows" in settings["projection_why"]
+        assert settings["projection_why"] == "exact: all 93 parameters"
     elif task == "projected network":
-        assert settings["projection"] == "Factorized(per_layer=2000, seed=0)"
-        assert "180 rows (nk) are more than" in settings["projection_why"]
+        assert settings["projection"] == "KernelCoordinates(total=40, seed=0)"
+        assert "40 of 93 weights stand for all" in settings["projection_why"]
+    elif task == "alike network":
+        assert (settings["projection"], settings["form_side"]) == ("None", 60)
+        assert settings["output_average"] == "OutputAverage(size=1, seed=0)"
+        assert "outputs taken to be alike" in settings["projection_why"]
+        assert settings["agreement"]["samples"] == 60
+        assert 0.9 < settings["agreement"]["functional"] < 1
 
 
 @pytest.mark.parametrize("form", ["primal", "dual"])

@@ -107,6 +107,7 @@ def score(
         scheduler=running.scheduler,
         notes=notes,
         sketch=running.sketch,
+        effort=running.effort,
     )
     run(job, out, validate=validate, dry_run=dry_run, overwrite=running.overwrite, wide=wide, as_json=as_json)
 

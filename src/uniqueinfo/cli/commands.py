@@ -21,6 +21,7 @@ from uniqueinfo.runs.prepared import prepare
 from uniqueinfo.runs.reopening import RUN, scores_of, validated
 from uniqueinfo.scores.everyone import everyone
 from uniqueinfo.scores.folder import RunFolder
+from uniqueinfo.scoring.agreement import told_effort
 from uniqueinfo.store.files import held
 from uniqueinfo.threads import sharing
 from uniqueinfo.training import Training
@@ -130,6 +131,9 @@ def _print_findings(console: Screen, scores: Scores, suspects: Mislabeled | None
     added = ", each added once" if scores.settings.get("held_out", {}).get("added") else ""
     others = "" if held is None else f", and {len(held):,} held out{added}"
     console.print(f"{len(scores):,} samples, each left out once{others}, in {seconds:.1f} s ({trained}).\n")
+    effort = told_effort(scores.settings)
+    if effort is not None:
+        console.print(escape(effort) + "\n")
     print_table(console, "Most informative", leading(everyone(scores).frame(), _FIRST), wide=wide)
     if suspects is not None:
         console.print(escape(suspects.sentence))

@@ -218,6 +218,13 @@ class TrainingOptions:
 class RunningOptions:
     """Where and how the computation runs."""
 
+    effort: Annotated[
+        str,
+        typer.Option(
+            help="What it may take on two cores: seconds, minutes, exact (at any cost), or a time such as 2min. A "
+            "network that would take longer is scored with less of it, and what that costs in agreement is said.",
+        ),
+    ] = "minutes"
     sketch: Annotated[
         int | None,
         typer.Option(help="Directions kept exactly where all would take too long; scores come with errors.", min=1),

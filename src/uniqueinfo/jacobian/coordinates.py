@@ -13,15 +13,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from uniqueinfo.errors import InputError, check_seed
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.guard import prepared
 from uniqueinfo.jacobian.projections import Columns, Shapes
+from uniqueinfo.samples.border import WHOLE
 from uniqueinfo.samples.samples import Samples
 
 _LOOKED_AT = 32  # samples whose gradients say where the kernel is
@@ -37,8 +39,12 @@ class ChosenCoordinates:
     """Places in the flattened parameter."""
     scale: Mapping[str, Tensor]
     """1/√π of each."""
+    told: str = ""
+    """What says which these are, where that is not the draw itself."""
 
     def __repr__(self) -> str:
+        if self.told:
+            return self.told
         sha = hashlib.sha256()
         for name, places in self.kept.items():
             sha.update(f"{name} ".encode() + places.numpy().tobytes() + self.scale[name].numpy().tobytes())
@@ -66,6 +72,34 @@ class ChosenCoordinates:
     def _columns(self, name: str, start: int, stop: int, device: torch.device) -> Columns:
         places, scale = self.kept[name].to(device), self.scale[name].to(device)
         return Columns(start, stop, lambda gradient: gradient.at(places) * scale.to(gradient.source.dtype))
+
+
+@dataclass(frozen=True)
+class KernelCoordinates:
+    """Keep about `total` weights of the whole network, drawn where the kernel is (see above).
+
+    Which these are depends on the network and on a few samples, so they are drawn once, before rows are computed.
+    """
+
+    total: int = 4000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        WHOLE.check("total", self.total)
+        check_seed("seed", self.seed)
+        if self.total < 1:
+            raise InputError(f"total: expected how many weights to keep, 1 or more, got {self.total}")
+
+    def drawn(
+        self, network: nn.Module, samples: Samples, device: torch.device | str | None = None
+    ) -> ChosenCoordinates:
+        """The weights themselves."""
+        found = choose_coordinates([network], samples, {}, self.total, device, self.seed)
+        return replace(found, told=repr(self))
+
+    def layout(self, shapes: Shapes, device: torch.device) -> dict[str, Columns]:
+        """See `Projection`."""
+        raise InputError("KernelCoordinates are drawn for a network and its samples: hand them to score or linearize")
 
 
 def every_coordinate(network: nn.Module) -> ChosenCoordinates:

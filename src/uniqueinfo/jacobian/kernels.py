@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian.counting import in_factors
 from uniqueinfo.jacobian.forward import batch_size, repeat_to
 from uniqueinfo.jacobian.gradients import Gradient, Outer
 from uniqueinfo.jacobian.network import Network
@@ -106,8 +107,7 @@ def _parts(network: Network, example: Inputs, samples: int, room: int) -> Iterat
             # As they come, side by side, and in float64.
             held = 4 * number * count * (columns + k * height)
             # One call with few positions: products of Gram matrices take less than those of the columns.
-            shared = k if network.alike else k**2
-            if count**2 * (columns / shared + height) < columns * height and held <= room:
+            if in_factors(count, columns, height, k, alike=network.alike) and held <= room:
                 bias = network.biases.get(name, "")
                 with_bias = len(seen.get(bias, ())) == k
                 served |= {bias} if with_bias else set()

@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.batching import batch_within
+from uniqueinfo.jacobian.coordinates import KernelCoordinates
+from uniqueinfo.jacobian.counting import Counted, count
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.functions import OutputFunction
 from uniqueinfo.jacobian.guard import check_network, fingerprint, prepared
@@ -59,8 +61,10 @@ class NetworkPasses:
         found = as_samples(data, device=self.device or parameter.device, dtype=parameter.dtype, like=like)
         return found.with_targets() if isinstance(self.outputs, OutputFunction) else found
 
-    def projected(self, projection: Projection | None) -> NetworkPasses:
-        """The same under a projection."""
+    def projected(self, projection: Projection | None, samples: Samples) -> NetworkPasses:
+        """The same under a projection, which may have to see some samples."""
+        if isinstance(projection, KernelCoordinates):
+            projection = projection.drawn(self.model, samples, self.device)
         return replace(self, projection=projection)
 
     def of(self, model: nn.Module) -> NetworkPasses:
@@ -76,7 +80,8 @@ class NetworkPasses:
         network = Differentiated(self.model, None, self.outputs, self.device, self.memory)
         with prepared(self.model, self.device, quiet=True) as notes:
             engine = network.engine(samples)
-        return Look(engine.outputs, engine.classes, engine.width, tuple(notes))
+            counted = count(self.model, samples.inputs(range(min(2, len(samples)))))
+        return Look(engine.outputs, engine.classes, counted, tuple(notes))
 
     def check_steady(self, samples: Samples) -> None:
         """Refuse a network that is random, or whose samples change each other."""
@@ -162,10 +167,15 @@ class Look:
     """Rows of the Jacobian for each sample: one where outputs share it."""
     classes: int
     """How many outputs the network itself has, before any mixing."""
-    parameters: int
-    """Columns of the whole Jacobian."""
+    counted: Counted
+    """What passes and products take."""
     notes: tuple[str, ...]
     """What has to be changed in the network for a pass."""
+
+    @property
+    def parameters(self) -> int:
+        """Columns of the whole Jacobian."""
+        return self.counted.parameters
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.passes import NetworkPasses
 from uniqueinfo.jacobian.projections import Projection
+from uniqueinfo.linearization.effort import Asked, Kept, Means, Size, choose_kept
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource, held
-from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.border import FLAG, PATH, WHOLE, one_of, takes
 from uniqueinfo.samples.checks import counted
@@ -52,8 +52,8 @@ class LinearizedNetwork(Linearization):
     """Its rows, computed when they are needed; None where kernels stand for them."""
     labels: Labels
     """Of the training samples, as they were given."""
-    projected: Projected
-    """How the parameters were projected, and why."""
+    kept: Kept
+    """What of the network is kept, and why."""
     classes: int
     """How many outputs the network has, before any mixing."""
     notes: tuple[str, ...]
@@ -69,7 +69,7 @@ class LinearizedNetwork(Linearization):
     @property
     def projection(self) -> Projection | None:
         """How the Jacobian was projected; None where every parameter was kept."""
-        return self.projected.projection
+        return self.kept.projection
 
     @property
     def at_both_ends(self) -> bool:
@@ -138,7 +138,8 @@ def linearize(
     `trained`: the same network after its training, or its state_dict, where there is one: gradients are then taken at
     both ends alike (see `BothEnds`), at twice the cost, and the scores follow the real network more closely.
     `projection`: None keeps every parameter: through exact kernels where there are fewer rows than parameters. "auto"
-    does that while it takes no more than about a minute, and projects otherwise.
+    does that while it takes a minute or two, and keeps some weights otherwise (as `score` does, but for outputs: each
+    has its own rows).
     `outputs`: what counts as outputs: a function (model, inputs, targets) → numbers (batch, q), see `OutputFunction`;
     or an `OutputSketch`, which mixes many outputs down to a few.
     `form`: "dual" or "primal" where the sizes are not to choose. `sketch` keeps this many directions
@@ -160,19 +161,19 @@ def linearize(
     others = None if val is None else passes.samples(val, like=samples)
     passes.check_labelled(samples)
     passes.check_steady(samples)
-    size = size_of(passes.look(samples), samples, others)
-    chosen = choose_projection(projection, size, memory=memory, form=form, sketch=sketch)
+    size = Size.of(passes.look(samples), samples, others)
+    chosen = choose_kept(projection, size, Means(memory=memory, form=form, sketch=sketch), counted_as)
     place = None if folder is None else OwnedFolder.open(Path(folder), WORK, {}).path
     if chosen.by_kernels:
         found = passes.kernels(samples, others, kernel_folder(place))
         return linearize_kernels(KernelSource(passes, samples, "train", found), others, chosen)
-    passes = passes.projected(chosen.projection)
+    passes = passes.projected(chosen.projection, samples)
     jacobian = held(passes.rows(samples), None if place is None else place / "rows" / "train", show=progress)
     return linearize_rows(NetworkSource(jacobian, passes), others, chosen, choose(*jacobian.sides, form, sketch))
 
 
 def linearize_rows(
-    source: NetworkSource, val: Samples | None, chosen: Projected, choice: Choice, known: Eigensystem | None = None
+    source: NetworkSource, val: Samples | None, chosen: Kept, choice: Choice, known: Eigensystem | None = None
 ) -> LinearizedNetwork:
     """From Jacobian rows; `known` is their eigendecomposition, where it was computed before."""
     found, jacobian = source.read(slice(0, source.samples), rows=False), source.jacobian
@@ -190,7 +191,7 @@ def linearize_rows(
         kernels=None,
         jacobian=jacobian,
         labels=found.labels,
-        projected=chosen,
+        kept=chosen,
         classes=jacobian.classes,
         notes=jacobian.notes,
         paths=jacobian.paths,
@@ -198,7 +199,7 @@ def linearize_rows(
 
 
 def linearize_kernels(
-    source: KernelSource, val: Samples | None, chosen: Projected, known: Eigensystem | None = None
+    source: KernelSource, val: Samples | None, chosen: Kept, known: Eigensystem | None = None
 ) -> LinearizedNetwork:
     """From exact kernels: the Jacobian is never formed."""
     chunk, found = source.read(slice(0, source.samples)), source.found
@@ -218,7 +219,7 @@ def linearize_kernels(
         kernels=found.kernels,
         jacobian=None,
         labels=chunk.labels,
-        projected=chosen,
+        kept=chosen,
         classes=found.classes,
         notes=found.notes,
         paths=found.paths,

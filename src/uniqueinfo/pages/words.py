@@ -7,6 +7,7 @@ from typing import Any
 
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.pages.figures import Concentration, Stopping
+from uniqueinfo.scoring.agreement import told_effort
 from uniqueinfo.training.loss_names import SQUARED
 
 _CLEARLY = 0.5
@@ -103,7 +104,10 @@ def caveats(
         )
     said += [] if settings.get("fit_error") is None else [_following(settings)]
     projection, recorded = settings.get("projection"), settings.get("recording") is not None
-    if projection not in (None, "None") and not recorded:
+    effort = told_effort(settings)
+    if effort is not None:
+        said.append(effort)
+    elif projection not in (None, "None") and not recorded:
         said.append(f"The Jacobian was projected by {projection}: with more columns the scores come closer to exact.")
     if recorded:
         said.append(f"Of the network's weights, {settings.get('projection_why')}.")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from uniqueinfo.linearization.effort import DEFAULT, seconds_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.runs.readers import Data, Reading, hold_out, read
@@ -41,10 +42,13 @@ class Job:
     """What a person should know about what was chosen for them."""
     sketch: int | None = None
     """Directions kept exactly where there are too many to decompose; None decomposes all."""
+    effort: str = DEFAULT
+    """What it may take: by name, or a time."""
 
     def __post_init__(self) -> None:
         if self.memory is not None:
             as_bytes(self.memory)  # refused before anything is read
+        seconds_of(self.effort)
 
     def read(self) -> tuple[Data, Data, tuple[str, ...]]:
         """Training and validation samples as they stand in the files, and what to know about them."""
@@ -74,6 +78,7 @@ class Job:
             "training": self.training.settings(),
             "projection": self.projection,
             "sketch": self.sketch,
+            "effort": self.effort if self.projection == "auto" else None,
             "memory": self.memory if self.projection == "auto" else None,  # the choice may hang on it
             "holdout": self.holdout if self.val is None else None,
             "seed": self.seed,
@@ -94,6 +99,7 @@ class Job:
             seed=settings["seed"],
             memory=settings["memory"],
             sketch=settings["sketch"],
+            effort=settings["effort"] or DEFAULT,
         )
 
     def with_model(self, record: Mapping[str, Any]) -> Job:

@@ -17,7 +17,7 @@ from uniqueinfo.baselines.again import FEWEST
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.functions import as_outputs
 from uniqueinfo.jacobian.projections import Factorized
-from uniqueinfo.linearization.projection import Asked
+from uniqueinfo.linearization.effort import Asked
 from uniqueinfo.progress import progress
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
@@ -151,6 +151,7 @@ class Prepared:
     def execution(self, out: Path) -> Execution:
         """Where the job is to run."""
         return Execution(
+            effort=self.job.effort,
             sketch=self.job.sketch,
             memory=self.job.memory,
             threads=self.job.threads,

@@ -1,6 +1,6 @@
 """How scores are computed: in which form, where, with how much memory.
 
-What comes out is the same, but for a budget too small for exact kernels: a network is then projected, and it is said.
+What comes out is the same, but for an effort or a budget of memory too small to keep all of a network: this is said.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, TypedDict, get_args
 import torch
 
 from uniqueinfo.errors import InputError, known_names
+from uniqueinfo.linearization.effort import DEFAULT, seconds_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.devices import as_device
 from uniqueinfo.scoring.engine import Engine
@@ -21,6 +22,7 @@ from uniqueinfo.spectrum.choice import Form
 class Where(TypedDict, total=False):
     """The options of `Execution`, as the score functions take them by name."""
 
+    effort: str
     form: Form
     sketch: int | None
     memory: str | int | None
@@ -44,6 +46,9 @@ class Execution:
     uniqueinfo.errors.InputError: score: has no option memroy; did you mean 'memory'? There are ...
     """
 
+    effort: str = DEFAULT
+    """What it may take on two cores: "seconds", "minutes", "exact" at any cost, or a time like "2min". A network that
+    would take longer is scored with less of it; what is left out, and what that costs, is kept."""
     form: Form = "auto"
     """"dual" decomposes a matrix of all rows, "primal" one of all columns; "auto" the smaller of the two."""
     sketch: int | None = None
@@ -68,6 +73,7 @@ class Execution:
 
     def __post_init__(self) -> None:
         as_device(self.device)
+        seconds_of(self.effort)
         if self.memory is not None:
             as_bytes(self.memory)
         for name in ("folder", "out"):

@@ -13,6 +13,8 @@ from uniqueinfo.scoring.pieces import Piece, Sources, digest_of, shown, sizes
 from uniqueinfo.scoring.problem import Problem
 from uniqueinfo.spectrum.rows import slices
 
+_SAID = ("notes", "run", "effort", "projection_why")  # about what was chosen, which is told elsewhere
+
 
 def mark_of(problem: Problem, sources: Sources) -> str:
     """Tells the work of one problem from that of another left in the same folder."""
@@ -26,7 +28,7 @@ def identity_of(problem: Problem, session: Session) -> dict[str, Any]:
         "form": [problem.choice.form, problem.choice.side],
         "smoothing": None if problem.smoothing is None else problem.smoothing.settings(),
         "effects": problem.effects,
-        "settings": {name: problem.settings[name] for name in problem.settings if name not in ("notes", "run")},
+        "settings": {name: problem.settings[name] for name in problem.settings if name not in _SAID},
     }
     for name in problem.sources.names():
         source = problem.sources.named(name)

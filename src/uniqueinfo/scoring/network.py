@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, Literal, Unpack
 
 from torch import Tensor, nn
@@ -18,6 +19,8 @@ from uniqueinfo.jacobian.keeping import InMemory, KeepingPlan
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.outputs import OutputAverage, Outputs, OutputSketch
 from uniqueinfo.jacobian.passes import Look, NetworkPasses
+from uniqueinfo.jacobian.projections import Projection
+from uniqueinfo.linearization.effort import Asked, Kept, Means, Size, choose_kept
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.linearization.network import (
     both_ends,
@@ -26,7 +29,6 @@ from uniqueinfo.linearization.network import (
     linearize_rows,
 )
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
-from uniqueinfo.linearization.projection import Asked, Projected, choose_projection, size_of
 from uniqueinfo.memory import as_bytes
 from uniqueinfo.samples.checks import counted
 from uniqueinfo.samples.samples import Samples
@@ -34,6 +36,7 @@ from uniqueinfo.samples.taken import TAKEN, samples_words
 from uniqueinfo.samples.targets import say_unused
 from uniqueinfo.scores.looked import Looked
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.scoring.agreement import Trial
 from uniqueinfo.scoring.arrays import Columns, named
 from uniqueinfo.scoring.driver import score_problem
 from uniqueinfo.scoring.execution import Execution, Where
@@ -73,15 +76,16 @@ def score(
     `training`: a training algorithm, or "auto": a stable rate, stopped where the leave-one-out error is least.
     `trained`: the same network after its training, or its state_dict: gradients are then taken at both ends alike, and
     the scores follow the real network more closely.
-    `projection`: None keeps every parameter; "auto" does while that is cheap, and projects otherwise. The choice hangs
-    on the sizes (and on `memory`, if you name it), not on where scores are computed or stored; its reason is kept.
+    `projection`: None keeps every parameter; "auto" does while `effort` allows, and less otherwise. The choice hangs on
+    sizes, effort (and `memory`, if you name it), not on where scores are computed or stored; its reason is kept.
     `outputs`: what counts as the network's outputs, where that is not what it returns: a function (model, inputs,
     targets) → numbers (batch, q), so that whatever has a loss can be scored (see `OutputFunction`; networks of Hugging
     Face that generate texts have `sequence_margin`); or an `OutputSketch`, which mixes many outputs down to a few.
     `smoothing` adds information with another smoothing than the identity.
     `effects` keeps, for each sample, this many of the validation samples it moves most.
     `ids`, `columns`: names and further columns of the samples, for the table.
-    `where`: how it is computed, see `Execution`: memory, device, engine, folder, out, keep, form, sketch, progress.
+    `where`: how it is computed, see `Execution`: effort, memory, device, engine, folder, out, keep, form, sketch,
+    threads, progress. `effort`: "seconds", "minutes", "exact" or a time like "2min".
 
     >>> import torch
     >>> _ = torch.manual_seed(0)
@@ -122,6 +126,17 @@ class Network:
         if not isinstance(training, Recorded):
             return both_ends(self.model, self.trained, self.outputs)
         return recorded_network(self.model, training, self.outputs)
+
+    def means(self, training: Training, execution: Execution) -> Means:
+        """What there is to choose by; outputs may be taken to be alike where nobody said which count."""
+        return Means(
+            effort=execution.effort,
+            memory=execution.memory,
+            form=execution.form,
+            sketch=execution.sketch,
+            training=training,
+            alike=self.outputs is None and training.in_closed_form and not isinstance(training, Recorded),
+        )
 
     def check(self, training: Training) -> None:
         """Refuse what does not go together."""
@@ -167,21 +182,36 @@ def _problem(network: Network, training: Training, execution: Execution) -> tupl
     passes.check_labelled(train)
     passes.check_steady(train)
     look = passes.look(train)
-    chosen = choose_projection(
-        network.projection,
-        size_of(look, train, val),
-        memory=execution.memory,
-        form=execution.form,
-        sketch=execution.sketch,
-    )
-    ways = _Ways(passes.projected(chosen.projection), train, val, chosen, look, execution)
+    means, size = network.means(training, execution), Size.of(look, train, val)
+    chosen = choose_kept(network.projection, size, means, network.outputs)
+    if chosen.outputs != network.outputs:
+        passes = passes.mixed(chosen.outputs)
+        look = passes.look(train)
+    ways = _Ways(passes.projected(chosen.projection, train), train, val, chosen, look, execution)
     problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
+    if chosen.less:
+        trial = Trial(chosen, size, means, train, val)
+        problem = replace(problem, agreement=lambda: trial.agreement(partial(_scored, network, training, execution)))
     problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
         every = range(len(training.points))
         said = along(network.model, training, train, val, execution.device, network.outputs, numbers=every)
         problem = said.problem(problem, training)
     return problem, train, val
+
+
+def _scored(
+    network: Network,
+    training: Training,
+    execution: Execution,
+    data: tuple[Any, Any],
+    projection: Projection | None,
+    outputs: Outputs | None,
+) -> Scores:
+    """Scores of some samples, with all or less of the network, in memory."""
+    some = replace(network, train=data[0], val=data[1], projection=projection, outputs=outputs)
+    here = Execution(memory=execution.memory, device=execution.device, threads=execution.threads, progress=False)
+    return score_problem(_problem(some, training, here)[0], here)
 
 
 def _retraced(
@@ -228,7 +258,7 @@ class _Ways:
     passes: NetworkPasses
     train: Samples
     val: Samples | None
-    chosen: Projected
+    chosen: Kept
     look: Look
     execution: Execution
 
@@ -264,6 +294,8 @@ class _Ways:
         return {
             "projection": repr(self.chosen.projection),
             "projection_why": self.chosen.why,
+            "effort": self.execution.effort,
+            "output_average": repr(self.chosen.outputs) if isinstance(self.chosen.outputs, OutputAverage) else None,
             "notes": list(self.look.notes),
             **told_of(self.passes.outputs),
         }

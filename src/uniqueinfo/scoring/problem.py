@@ -70,6 +70,8 @@ class Problem:
     """Fixes where the sources keep rows or kernels, once that is known."""
     known: Eigensystem | None = None
     """The eigendecomposition, where it was computed before."""
+    agreement: Callable[[], Mapping[str, Any]] | None = None
+    """How well scores agree with exact ones, measured on some of the samples, where less than all is kept."""
     learn: Callable[[], Learnt] | None = None
     """What was learnt, where the training is followed step by step and nothing is decomposed."""
 

@@ -145,7 +145,7 @@ class Retracing:
 
     @cached_property
     def _passes(self) -> NetworkPasses:
-        return self.passes.projected(self.coordinates)
+        return self.passes.projected(self.coordinates, self.train)
 
     def _network(self, number: int) -> nn.Module:
         """In eval mode: what that changes was said of the trained network."""
