@@ -20,7 +20,8 @@ def sized(samples: int, others: int = 0, outputs: int = 1, parameters: int = 10_
     return Size(samples, others, outputs, Counted((Weights(parameters),)))
 
 
-CHEAP = sized(100, 50)
+def cheap() -> Size:
+    return sized(100, 50)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_other_efforts_are_refused_with_those_there_are(effort: Any) -> None:
 
 
 def test_what_is_cheap_keeps_everything() -> None:
-    assert choose_kept("auto", CHEAP, Means()) == Kept(None, "exact: kernels of 100 rows and 10,000 parameters", True)
+    assert choose_kept("auto", cheap(), Means()) == Kept(None, "exact: kernels of 100 rows and 10,000 parameters", True)
 
 
 def test_more_effort_never_keeps_less() -> None:
@@ -78,20 +79,22 @@ def test_all_is_kept_where_exact_is_asked_for() -> None:
 @pytest.mark.parametrize("effort", ["seconds", "exact"])
 def test_a_projection_that_is_asked_for_wins(effort: str) -> None:
     asked = ui.RandomCoordinates(7)
-    assert choose_kept(asked, CHEAP, Means(effort=effort)) == Kept(asked, "asked for")
+    assert choose_kept(asked, cheap(), Means(effort=effort)) == Kept(asked, "asked for")
     dear = sized(10**6, 10**6, 1, 10**9)
     assert choose_kept(None, dear, Means(effort=effort)) == Kept(None, "asked for", by_kernels=True)
 
 
 def test_kernels_that_do_not_fit_in_memory_are_left() -> None:
-    found = choose_kept("auto", CHEAP, Means(memory="300MB"))
-    assert isinstance(found.projection, ui.KernelCoordinates)
-    assert "exact kernels take 537 MB of the 300 MB allowed" in found.why
+    by_rows = choose_kept("auto", cheap(), Means(memory="300MB"))
+    assert by_rows == Kept(None, "exact: all 10,000 parameters")
+    less = choose_kept("auto", sized(300, 0, 1, 10**6), Means(memory="300MB"))
+    assert isinstance(less.projection, ui.KernelCoordinates)
+    assert "exact kernels take 538 MB of the 300 MB allowed" in less.why
 
 
 @pytest.mark.parametrize("free", [10**6, 10**15])
 def test_the_choice_does_not_hang_on_what_happens_to_be_free(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = [CHEAP, sized(3_000, 50_000), sized(3_000, 250_000)]
+    sizes = [cheap(), sized(3_000, 50_000), sized(3_000, 250_000)]
     monkeypatch.setattr("uniqueinfo.memory.available", lambda: free)
     assert [choose_kept("auto", size, Means(effort="1h")).projection is None for size in sizes] == [True, True, False]
 
@@ -103,7 +106,7 @@ def test_more_rows_than_parameters_need_no_kernels(asked: None) -> None:
 
 @pytest.mark.parametrize("means", [Means(form="primal"), Means(sketch=20)], ids=str)
 def test_rows_are_wanted_where_the_form_needs_them(means: Means) -> None:
-    assert not choose_kept("auto", CHEAP, means).by_kernels
+    assert not choose_kept("auto", cheap(), means).by_kernels
 
 
 def test_another_loss_costs_a_decomposition_for_every_stretch() -> None:

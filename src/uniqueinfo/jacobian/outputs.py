@@ -63,11 +63,7 @@ class OutputSketch(Outputs):
         """S for a network of so many outputs: (outputs, size), float64."""
         if not 1 <= self.size <= outputs:
             raise InputError(f"a sketch of {self.size} outputs of a network with {outputs}: give 1 to {outputs}")
-        gaussian = np.random.default_rng([self.seed, outputs]).standard_normal((outputs, outputs))
-        q, r = np.linalg.qr(gaussian)
-        # Without the signs the decomposition's own convention, not chance, would choose them.
-        rotation = q * np.sign(np.diag(r))
-        return torch.from_numpy(rotation[:, : self.size].copy())
+        return _rotation(outputs, outputs, self.seed)[:, : self.size].contiguous()
 
     def factor(self, outputs: int) -> float:
         """k/size: what squared changes of the mixtures must be multiplied by."""
@@ -104,7 +100,7 @@ class OutputAverage(Outputs):
     def matrix(self, outputs: int) -> Tensor:
         """Orthonormal mixtures, by the length with which their squares add up to an average."""
         size = min(self.size, outputs)
-        mixtures = OutputSketch(size, self.seed).matrix(outputs) if size < outputs else torch.eye(outputs).double()
+        mixtures = _rotation(outputs, size, self.seed) if size < outputs else torch.eye(outputs).double()
         found: Tensor = mixtures / size**0.5
         return found
 
@@ -147,6 +143,13 @@ class Contrasts(Outputs):
     def targets(self, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:
         """Sᵀy."""
         return _mixed_targets(self, labels, outputs, ids)
+
+
+def _rotation(outputs: int, columns: int, seed: int) -> Tensor:
+    """Columns of a random rotation, (outputs, columns)."""
+    q, r = np.linalg.qr(np.random.default_rng([seed, outputs]).standard_normal((outputs, columns)))
+    # Without the signs the decomposition's own convention, not chance, would choose them.
+    return torch.from_numpy(q * np.sign(np.diag(r)))
 
 
 def _mixed_targets(mixing: Outputs, labels: Labels, outputs: int, ids: Sequence[object]) -> Floats | None:

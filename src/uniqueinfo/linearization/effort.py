@@ -166,12 +166,12 @@ def choose_kept(asked: Asked, size: Size, means: Means, outputs: Outputs | None 
 
 def whole_operations(size: Size, means: Means) -> float:
     """What takes everything into account."""
-    return _whole(size, means, None).operations
+    return next(_whole(size, means, None)).operations
 
 
 def _ways(size: Size, means: Means, outputs: Outputs | None) -> Iterator[_Way]:
     """From what is closest to exact to what is cheapest."""
-    yield _whole(size, means, outputs)
+    yield from _whole(size, means, outputs)
     averages = [OutputAverage(min(count, size.outputs)) for count in MIXTURES] if means.alike else []
     averages = list(dict.fromkeys(averages)) if size.outputs > 1 else []
     for average in averages:
@@ -188,14 +188,15 @@ def _ways(size: Size, means: Means, outputs: Outputs | None) -> Iterator[_Way]:
             yield _Way(kept, _by_rows(size, means, total, last), 0, words)
 
 
-def _whole(size: Size, means: Means, outputs: Outputs | None) -> _Way:
-    """Nothing left out."""
-    rows, parameters = size.rows, size.counted.parameters
+def _whole(size: Size, means: Means, outputs: Outputs | None) -> Iterator[_Way]:
+    """Nothing left out: by kernels, or by all columns where these are fewer, or where kernels do not fit in memory."""
+    rows, others, parameters = size.rows, size.others * size.outputs, size.counted.parameters
     if _may_kernels(rows, size, means):
         why = f"exact: kernels of {rows:,} rows and {parameters:,} parameters"
-        return _Way(Kept(None, why, by_kernels=True, outputs=outputs), *_by_kernels(size, means, None), "exact kernels")
+        yield _Way(Kept(None, why, by_kernels=True, outputs=outputs), *_by_kernels(size, means, None), "exact kernels")
     why = f"exact: all {parameters:,} parameters"
-    return _Way(Kept(None, why, outputs=outputs), _by_rows(size, means, parameters, None), 0, "all columns")
+    held = 4 * (rows + others) * parameters + 24 * min(rows, parameters) ** 2
+    yield _Way(Kept(None, why, outputs=outputs), _by_rows(size, means, parameters, None), held, "all columns")
 
 
 def _may_kernels(rows: int, size: Size, means: Means) -> bool:

@@ -13,7 +13,7 @@ import torch
 from uniqueinfo.jacobian.guard import prepared as in_eval_mode
 from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.jacobian.rows import RowEngine
-from uniqueinfo.linearization.network_sources import NetworkSource
+from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.source import Source
 from uniqueinfo.memory import as_text
 from uniqueinfo.progress import in_words
@@ -84,13 +84,16 @@ def plan(prepared: Prepared) -> Plan:
     rows, width, each = train.samples * train.per_sample, train.width, _seconds_of(train, prepared)
     if choice.form == "steps":
         return _of_steps(problem, each)
-    if width is None:  # exact kernels go through every parameter
-        width = sum(parameter.numel() for parameter in prepared.network().parameters() if parameter.requires_grad)
     side = choice.side
+    if isinstance(train, KernelSource):
+        flops, width = _kernels(train, 0 if val is None else val.samples) + 2.0 * others * side**2, side
+    else:
+        assert width is not None
+        flops = 2.0 * rows * width * side + 2.0 * (rows + others) * width * side
     rank = side + width if choice.form == "sketch" else side
     n, k = train.samples, train.per_sample * train.columns
-    flops: float = 2 * rows * width * side + 10 * side**3 + 2 * (rows + others) * width * side + 2 * n * rank**2
-    flops += _sketching(choice, rows, others, width)
+    flops += 10.0 * side**3 + 2.0 * n * rank**2 + _sketching(choice, rows, others, width)
+    flops += 0.0 if problem.trial is None else problem.trial.operations
     speed, learning = _flops_per_second(), Cost()
     if problem.training.in_closed_form or isinstance(problem.training, Recorded):
         filters = _TIMES if isinstance(problem.training, Auto) else 1
@@ -158,6 +161,14 @@ def _held(choice: Choice, rows: int, others: int, width: int) -> int:
     return 4 * width * choice.side + min(others, rank) * rank
 
 
+def _kernels(train: KernelSource, others: int) -> float:
+    """Products of the gradients of all pairs of samples."""
+    look, n = train.passes.look(train.data), train.samples
+    outputs = train.passes.outputs
+    taken = look.outputs if outputs is None else outputs.matrix(look.classes).shape[1]
+    return (n * n / 2 + n * others) * look.counted.kernel(taken, alike=outputs is not None and outputs.alike)
+
+
 def _seconds_of(train: Source, prepared: Prepared) -> float:
     """For the rows of one sample, or for its part of exact kernels."""
     if train.head:
@@ -166,10 +177,11 @@ def _seconds_of(train: Source, prepared: Prepared) -> float:
     train = train.inner if isinstance(train, RecordedSource) else train
     samples = as_samples(prepared.samples()[0], device=prepared.job.device)
     projection = train.jacobian.network.projection if isinstance(train, NetworkSource) else Factorized(1)
+    outputs = train.passes.outputs if isinstance(train, NetworkSource | KernelSource) else None
     count = min(_TRIAL, len(samples))
     with in_eval_mode(network, prepared.job.device):
         batch = samples.inputs(range(count))
-        engine = RowEngine(network, batch, projection)
+        engine = RowEngine(network, batch, projection, outputs=outputs if outputs is None or outputs.alike else None)
         engine(batch)
         started = time.perf_counter()
         engine(batch)

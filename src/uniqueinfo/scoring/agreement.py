@@ -39,15 +39,17 @@ class Trial:
     means: Means
     train: Samples
     val: Samples | None
+    scored: Scored
 
-    def agreement(self, scored: Scored) -> Mapping[str, Any]:
+    def agreement(self) -> Mapping[str, Any]:
         """Rank correlations by measure, and on how many samples; without them where exact scores are too dear."""
         count = self.samples
         if count < _FEWEST:
             return {"samples": 0, "why": f"exact scores of {_FEWEST} samples would take too long"}
         data = _some(self.train, count), None if self.val is None else _some(self.val, min(count, len(self.val)))
-        exact = scored(data, None, None if self.kept.outputs is None or self.kept.outputs.alike else self.kept.outputs)
-        ours = scored(data, self._projection(count), self.kept.outputs)
+        outputs = self.kept.outputs
+        exact = self.scored(data, None, None if outputs is None or outputs.alike else outputs)
+        ours = self.scored(data, self._projection(count), outputs)
         return {"samples": count, **correlations(ours, exact)}
 
     @property
@@ -57,6 +59,12 @@ class Trial:
         while most >= _FEWEST and self._operations(most) > _SHARE * RATE * self.means.seconds:
             most = most * 9 // 10
         return most
+
+    @property
+    def operations(self) -> float:
+        """Of the exact scores; the others take little beside them."""
+        count = self.samples
+        return self._operations(count) if count >= _FEWEST else 0.0
 
     def _operations(self, count: int) -> float:
         return whole_operations(replace(self.size, samples=count, others=min(count, self.size.others)), self.means)

@@ -190,8 +190,8 @@ def _problem(network: Network, training: Training, execution: Execution) -> tupl
     ways = _Ways(passes.projected(chosen.projection, train), train, val, chosen, look, execution)
     problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
     if chosen.less:
-        trial = Trial(chosen, size, means, train, val)
-        problem = replace(problem, agreement=lambda: trial.agreement(partial(_scored, network, training, execution)))
+        scored = partial(_scored, network, training, execution)
+        problem = replace(problem, trial=Trial(chosen, size, means, train, val, scored))
     problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
         every = range(len(training.points))

@@ -15,6 +15,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.information.smoothing import SGD, Smoothing
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.removal.learning import Learnt
+from uniqueinfo.scoring.agreement import Trial
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.spectrum.choice import Choice
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -70,7 +71,7 @@ class Problem:
     """Fixes where the sources keep rows or kernels, once that is known."""
     known: Eigensystem | None = None
     """The eigendecomposition, where it was computed before."""
-    agreement: Callable[[], Mapping[str, Any]] | None = None
+    trial: Trial | None = None
     """How well scores agree with exact ones, measured on some of the samples, where less than all is kept."""
     learn: Callable[[], Learnt] | None = None
     """What was learnt, where the training is followed step by step and nothing is decomposed."""

@@ -126,7 +126,7 @@ class Underway:
             "learnt": None if self.learnt is None else self.learnt.settings(),
             "versions": versions(),
             **self._held_out(),
-            "agreement": None if problem.agreement is None else dict(problem.agreement()),
+            "agreement": None if problem.trial is None else dict(problem.trial.agreement()),
             **problem.settings,
         }
 
