@@ -20,7 +20,7 @@ from uniqueinfo.errors import UniqueInfoError
 _SECONDS = 120
 _REMEDY = re.compile(
     r"\b(give|name|mend|check|say|drop|lower|save|fill|make|add|rename|take|remove|leave|use|fetch|free|look|start|write"
-    r"|score|choose|ask|expected|must|needs?|hand|move|keep|install|show|try|valid|range|one of|there are|required)\b",
+    r"|score|choose|ask|export|expected|must|needs?|hand|move|keep|install|show|try|valid|range|one of|there are|required)\b",
     re.IGNORECASE,
 )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Integral
+from textwrap import shorten
 
 from uniqueinfo.terminal import printable
 
@@ -48,11 +49,12 @@ def cause(error: BaseException) -> str:
     told = str(error).strip()
     if any(word in told for word in _UNSAFE):
         return "it holds Python objects, and opening those could run code"
-    return told.splitlines()[0] if told else type(error).__name__
+    return shorten(told.splitlines()[0], _LONGEST, placeholder=" …") if told else type(error).__name__
 
 
 _UNSAFE = ("pickle", "trust_remote_code", "weights_only", "unsafe", "Object arrays")
 """Words of advice that is not passed on."""
+_LONGEST = 300  # letters of what another library says
 _LARGEST_SEED = 2**63 - 1
 
 

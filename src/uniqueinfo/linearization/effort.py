@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from torch import Tensor
+
 from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.coordinates import KernelCoordinates
 from uniqueinfo.jacobian.counting import Counted
@@ -150,7 +152,7 @@ def choose_kept(asked: Asked, size: Size, means: Means, outputs: Outputs | None 
     'exact: kernels of 100 rows and 10,000 parameters'
     """
     chosen = isinstance(asked, str) and asked == "auto"
-    if not chosen and (isinstance(asked, type | str) or not isinstance(asked, Projection | None)):
+    if not chosen and (isinstance(asked, type | str | Tensor) or not isinstance(asked, Projection | None)):
         raise InputError(f'projection: expected one such as ui.RandomCoordinates(2000), None or "auto", got {asked!r}')
     if not isinstance(asked, str):
         kernels = asked is None and _may_kernels(size.rows, size, means)

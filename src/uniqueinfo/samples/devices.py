@@ -22,6 +22,6 @@ def as_device(device: torch.device | str | None) -> torch.device | None:
         found = torch.device(device)
         torch.ones(1, dtype=torch.float64, device=found).item()  # scores are computed in float64
     except (RuntimeError, AssertionError, NotImplementedError, TypeError, ValueError) as error:
-        name = str(device)
-        raise InputError(f"device: {name!r} cannot be used here ({cause(error)}); say cpu, or nothing") from error
+        name, told = str(device), cause(error).partition(". ")[0]
+        raise InputError(f"device: {name!r} cannot be used here ({told}); say cpu, or nothing") from error
     return found
