@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from uniqueinfo.scoring.stopping import stopping_curve as stopping_curve
     from uniqueinfo.tools.for_dattri import DattriAttributor as DattriAttributor
     from uniqueinfo.tools.for_quanda import QuandaExplainer as QuandaExplainer
+    from uniqueinfo.tools.to_mlflow import log_to_mlflow as log_to_mlflow
+    from uniqueinfo.tools.to_wandb import log_to_wandb as log_to_wandb
     from uniqueinfo.training import Auto as Auto
     from uniqueinfo.training import Converged as Converged
     from uniqueinfo.training import GradientDescent as GradientDescent
