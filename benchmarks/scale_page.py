@@ -248,7 +248,7 @@ _WALLS = """## Where the next wall is
 - **D.** Matrices of D × D are held a dozen at a time and decomposed by one process: D = 20,000 takes 38 GB and hours.
   Project on fewer columns, or sketch the eigensystem.
 - **k.** The sums and the rotation of a network grow with k: a thousand classes are a hundred times ten. Mix outputs
-  (`OutputSketch`), or score a linear head, whose outputs share their features.
+  (`OutputSketch`), take them to be alike (`OutputAverage`, [what that costs](classes.md)), or score a linear head.
 - **One driver.** All scores pass through the process that writes them, 8 (5 + 3k) bytes a sample: at 10⁹ samples and
   ten outputs 280 GB, about an hour at 100 MB/s. Workers writing their own parts would move this wall.
 - **Reading.** Features are read three times: to know them again, for the sums, for the scores. At 10⁹ × 256 float32

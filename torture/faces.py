@@ -45,6 +45,7 @@ def every_face(home: Path) -> dict[str, Face]:
 
 def _scoring(X: Any, y: Any, model: nn.Module, data: tuple[Any, Any]) -> dict[str, Face]:
     where: dict[str, Any] = {"memory": None, "device": None, "form": "auto", "sketch": None, "engine": None}
+    where["effort"] = "minutes"
     table: dict[str, Any] = {"ids": None, "columns": None, "effects": 0, "smoothing": None}
     common = {"training": ui.Converged(0.1), **where, **table}
     given = {"X": X, "y": y, "X_val": X, "y_val": y, "head": "balanced", "classes": None}

@@ -15,6 +15,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--holdout": _NUMBERS,
     "--seed": _NUMBERS,
     "--sketch": _NUMBERS,
+    "--effort": (*_NUMBERS, "seconds", "exact", "2min", "1e9h", "-5s"),
     "--projection": _NUMBERS,
     "--size": ("0", "-3", "8", "x"),
     "--validate": ("1", "3", "-2", "10", "1000"),

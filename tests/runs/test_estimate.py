@@ -35,3 +35,17 @@ def test_it_says_why_a_sketch_is_made(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (whole.form, found.form, found.side) == ("primal", "sketch", 40)
     assert "rows (nk = 96) and columns (D = 81) are both more than 50, so 40 directions" in found.lines()["reason"]
     assert "estimate of its error" in found.lines()["reason"]
+
+
+def test_a_network_is_estimated_by_what_is_kept_of_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "a.npz", X=rng.normal(size=(1200, 40)), y=np.arange(1200) % 10)
+    found = {
+        effort: plan(prepare(Job(tmp_path / "a.npz", ModelChoice("mlp:400"), effort=effort)))
+        for effort in ("exact", "minutes", "1s")
+    }
+    assert [found[effort].side for effort in found] == [9600, 960, 960]
+    assert "exact: kernels of 9,600 rows" in found["exact"].projection
+    assert "outputs taken to be alike" in found["minutes"].projection
+    assert found["exact"].seconds > found["minutes"].seconds > 0
+    assert found["exact"].memory_bytes >= 24 * 9600**2 > found["minutes"].memory_bytes

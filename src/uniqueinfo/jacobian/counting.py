@@ -44,6 +44,13 @@ class Weights:
         square = self.count**2
         return square * (2.0 * (self.columns + pairs * height) + _ENTRY * (1 if alike else pairs))
 
+    def held(self, outputs: int, *, alike: bool) -> int:
+        """Bytes of one sample while kernels are summed: the gradient, or its factors as they come and in float64."""
+        height = self.size // self.columns if self.factors else 0
+        if self.factors and in_factors(self.count, self.columns, height, outputs, alike=alike):
+            return 16 * self.count * (self.columns + outputs * height)
+        return 4 * outputs * self.size
+
 
 def in_factors(count: int, columns: int, height: int, outputs: int, *, alike: bool) -> bool:
     """Whether products of Gram matrices take less than those of the columns: a weight with few positions."""
@@ -65,6 +72,10 @@ class Counted:
     def kernel(self, outputs: int, *, alike: bool = False) -> float:
         """Operations for the exact kernel between two samples."""
         return sum(each.products(outputs, alike=alike) for each in self.weights)
+
+    def held(self, outputs: int, *, alike: bool = False) -> int:
+        """Bytes of one sample while kernels are summed, where all fit at once."""
+        return sum(each.held(outputs, alike=alike) for each in self.weights)
 
     def passes(self, outputs: int) -> float:
         """Operations for one sample: once forward, once backward for each output."""

@@ -29,6 +29,7 @@ from uniqueinfo.training import Auto, Recorded
 _POLES = 20  # of one filter, real and imaginary
 _TIMES = 29  # stopping times that "auto" looks at
 _TRIAL = 4  # samples whose Jacobian rows are timed
+_PASS = 256 * 2**20  # bytes of a batch on its way through the network, beside exact kernels
 _WITH_ROWS = 2.0  # what steps take with the rows they read, for one of their products
 
 
@@ -85,8 +86,10 @@ def plan(prepared: Prepared) -> Plan:
     if choice.form == "steps":
         return _of_steps(problem, each)
     side = choice.side
+    beside = 0
     if isinstance(train, KernelSource):
-        flops, width = _kernels(train, 0 if val is None else val.samples) + 2.0 * others * side**2, side
+        products, beside = _kernels(train, 0 if val is None else val.samples)
+        flops, width = products + 2.0 * others * side**2, side
     else:
         assert width is not None
         flops = 2.0 * rows * width * side + 2.0 * (rows + others) * width * side
@@ -112,7 +115,7 @@ def plan(prepared: Prepared) -> Plan:
         why=choice.why,
         projection=str(problem.settings.get("projection_why", "none: a linear head has few columns")),
         rows_bytes=kept,
-        memory_bytes=8 * (3 * side**2 + _held(choice, rows, others, width)) + kept + learning.bytes,
+        memory_bytes=max(8 * (3 * side**2 + _held(choice, rows, others, width)) + kept + learning.bytes, beside),
         seconds=learning.seconds + flops / speed + (each + seeing) * (n + (0 if val is None else val.samples)),
     )
 
@@ -161,12 +164,15 @@ def _held(choice: Choice, rows: int, others: int, width: int) -> int:
     return 4 * width * choice.side + min(others, rank) * rank
 
 
-def _kernels(train: KernelSource, others: int) -> float:
-    """Products of the gradients of all pairs of samples."""
-    look, n = train.passes.look(train.data), train.samples
-    outputs = train.passes.outputs
+def _kernels(train: KernelSource, others: int) -> tuple[float, int]:
+    """Operations for all pairs of samples, and bytes held for them: those there is room for."""
+    look, n, outputs = train.passes.look(train.data), train.samples, train.passes.outputs
     taken = look.outputs if outputs is None else outputs.matrix(look.classes).shape[1]
-    return (n * n / 2 + n * others) * look.counted.kernel(taken, alike=outputs is not None and outputs.alike)
+    alike = outputs is not None and outputs.alike
+    operations = (n * n / 2 + n * others) * look.counted.kernel(taken, alike=alike)
+    side = n * train.per_sample
+    held = 8 * side * (side + others * train.per_sample) + (n + others) * look.counted.held(taken, alike=alike)
+    return operations, min(train.passes.memory, held) + _PASS
 
 
 def _seconds_of(train: Source, prepared: Prepared) -> float:
