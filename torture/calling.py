@@ -20,7 +20,8 @@ from uniqueinfo.errors import UniqueInfoError
 _SECONDS = 120
 _REMEDY = re.compile(
     r"\b(give|name|mend|check|say|drop|lower|save|fill|make|add|rename|take|remove|leave|use|fetch|free|look|start|write"
-    r"|score|choose|ask|export|expected|must|needs?|hand|move|keep|install|show|try|valid|range|one of|there are|required)\b",
+    r"|export|score|choose|ask|expected|must|needs?|hand|move|keep|install|show|try|valid|range|one of|there are"
+    r"|required)\b",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,8 @@ Face = tuple[Callable[..., Any], dict[str, Any]]
 NOT_CALLED = {
     "FitError", "InputError", "UniqueInfoError",  # errors
     "Linearization", "LinearizedNetwork", "Scores", "StoppingCurve", "Validation",  # results: others make them
-    "log_probability", "sequence_margin",  # for `outputs=`
+    "class_margin", "log_probability", "sequence_margin",  # for `outputs=`
+    "log_to_mlflow", "log_to_wandb", "DattriAttributor", "QuandaExplainer",  # for packages that may be missing
     "LocalEngine",  # takes nothing
     "DaskEngine", "LightningRecording",  # ask for a cluster, or for a package that may be missing
 }  # fmt: skip
@@ -89,6 +90,8 @@ def _linearized(model: nn.Module, data: tuple[Any, Any]) -> dict[str, Face]:
         "RandomCoordinates": (ui.RandomCoordinates, {"per_layer": 4, "seed": 0}),
         "Factorized": (ui.Factorized, {"per_layer": 4, "seed": 0}),
         "VerySparse": (ui.VerySparse, {"size": 4, "seed": 0}),
+        "KernelCoordinates": (ui.KernelCoordinates, {"total": 4, "seed": 0}),
+        "OutputAverage": (ui.OutputAverage, {"size": 1, "seed": 0}),
         "OutputSketch": (ui.OutputSketch, {"size": 1, "seed": 0}),
         "OutputFunction": (ui.OutputFunction, {"function": _outputs, "towards": 1.0, "loss": "logistic"}),
     }

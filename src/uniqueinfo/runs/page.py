@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from uniqueinfo.applications.answer import Answer
 from uniqueinfo.applications.copies import known_copies
-from uniqueinfo.errors import InputError
+from uniqueinfo.errors import InputError, cause
 from uniqueinfo.pages import SampleViews, Summary, View, summarize, write
 from uniqueinfo.runs.folder import Run
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.readers import Data
-from uniqueinfo.samples.border import PATH, SEVERAL, takes
+from uniqueinfo.samples.border import PATH, SEVERAL, Kind, takes
 from uniqueinfo.scores.stored import StoredScores
 from uniqueinfo.scores.table import SCORES, Scores
 
 _PAGE = Path("report.html")
+_ANSWER = Kind("what questions such as ui.mislabeled give", (Answer,))
 _ANSWERS = replace(SEVERAL, words="a list of what questions such as ui.mislabeled give")
 Looks = Any
 """What samples look like, by position: pictures, texts or rows, in a sequence or from a function."""
@@ -63,12 +65,8 @@ def report(
     if not isinstance(answers, Iterator):
         _ANSWERS.check("answers", answers)
     given = list(answers)
-    strange = next((one for one in given if not isinstance(one, Answer)), None)
-    if strange is not None:
-        raise InputError(
-            f"answers: expected what questions such as ui.mislabeled give, got {type(strange).__name__}; hand over a "
-            "list of them"
-        )
+    for one in given:
+        _ANSWER.check("answers", one)
     sections = {} if run is None else {section["name"]: section for section in run.answers()}
     sections |= {answer.name: answer.section() for answer in given}
     shown = views_of(samples, validation, len(scores))
@@ -128,13 +126,22 @@ def views_of(samples: Looks, validation: Looks, count: int) -> SampleViews | Non
     return SampleViews(train or (lambda _: View()), _look("validation", validation, None))
 
 
+def _asked(name: str, function: Callable[[int], Any], index: int) -> Any:
+    """What the user's function says of a sample."""
+    try:
+        return function(index)
+    except Exception as error:
+        raise InputError(
+            f"{name}: your function failed for sample {index} ({cause(error)}); it must take a position"
+        ) from error
+
+
 def _look(name: str, given: Looks, count: int | None) -> Callable[[int], Any] | None:
     """A function of the position, from what the user has."""
     if given is None:
         return None
     if callable(given):
-        function: Callable[[int], Any] = given
-        return function
+        return partial(_asked, name, given)
     if hasattr(given, "iloc"):  # a DataFrame, or one column
         given = given.to_dict("records") if hasattr(given, "columns") else given.to_list()
     _LOOKS.check(name, given)

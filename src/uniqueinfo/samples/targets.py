@@ -45,7 +45,7 @@ class Encoding:
     def infer(cls, labels: NDArray[Any], classes: Iterable[Any] | None) -> Encoding:
         """From the training labels: floats are regression, a matrix several labels, everything else names a class."""
         if classes is not None:
-            if not isinstance(classes, Iterable) or isinstance(classes, str):
+            if not isinstance(classes, Iterable) or isinstance(classes, str) or getattr(classes, "ndim", 1) == 0:
                 raise InputError(f"classes: expected a list of class labels, got {classes!r}")
             named = as_array("classes", list(classes))
             if named.ndim != 1:
