@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.information.smoothing import SGD, Smoothing
 from uniqueinfo.linearization.linearization import Linearization
 from uniqueinfo.removal.learning import Learnt
+from uniqueinfo.samples.border import WHOLE
 from uniqueinfo.scoring.agreement import Trial
 from uniqueinfo.scoring.pieces import Sources
 from uniqueinfo.spectrum.choice import Choice
@@ -95,7 +95,7 @@ class Problem:
             raise InputError(
                 "smoothing: SGD needs every direction, and a sketch keeps only some; take another, or no sketch"
             )
-        if not isinstance(self.effects, Integral) or self.effects < 0:
+        if not WHOLE.fits(self.effects) or self.effects < 0:
             raise InputError(
                 f"effects: expected how many validation samples to keep for each sample, got {self.effects!r}"
             )
