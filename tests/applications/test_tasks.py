@@ -145,6 +145,12 @@ def test_candidates_are_drawn_as_labels_that_are_there_or_not(planted: Planted, 
     assert {part for one in found["predicted"] for part in one.split(" + ")} <= {*NAMES, "none"}
 
 
+def test_new_inputs_without_labels_are_taken_for_what_is_predicted(planted: Planted, tagged: ui.Scores) -> None:
+    found = ui.adversarial(tagged, planted.X[:10] * 2).frame()
+    assert (found["label"] == found["predicted"]).all()
+    assert {part for one in found["label"] for part in one.split(" + ")} <= {*NAMES, "none"}
+
+
 def test_probabilities_of_labels_stay_in_order_and_off_the_ends() -> None:
     outputs = np.linspace(-0.5, 1.5, 201)[:, None]
     found = label_probabilities(outputs)[:, 0]

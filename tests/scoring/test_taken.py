@@ -13,6 +13,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import uniqueinfo as ui
+from uniqueinfo.training.algorithm import training_words
 
 TRAINING = ui.Converged(0.1)
 
@@ -71,6 +72,12 @@ def test_what_was_taken_is_kept_with_the_scores_and_shown_as_text(tmp_path: Any)
     again = ui.load(scores.save(tmp_path))
     assert again.taken_as == scores.taken_as
     assert "<b>y</b>: two classes on one output: &lt;b&gt;, c" in again._repr_html_()
+
+
+def test_a_training_that_is_not_known_is_named_as_it_is() -> None:
+    assert training_words({"training": {"algorithm": "Elsewhere"}}) == "Elsewhere"
+    assert training_words({"training": {"algorithm": "Recorded", "folder": "gone"}}) == "Recorded"
+    assert training_words({}) == "unknown"
 
 
 def test_scores_name_their_training_in_words() -> None:

@@ -15,7 +15,8 @@ from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.removal.additions import add_each, longest
 from uniqueinfo.samples.border import NUMBER, takes
-from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, targets_of
+from uniqueinfo.scores.predictions import Predictions, class_numbers, in_words, label_probabilities, targets_of
+from uniqueinfo.scores.several import LabelPredictions, present_words
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.statistics.bins import bin_edges
@@ -121,9 +122,11 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     # With one more sample the largest eigenvalue may grow, and descent at this rate diverge.
     origin = given.trained(run.training.stable(run.system.largest + longest(probe), run.samples + 1))
     outputs = origin.run.outputs(probe)
-    classes = Predictions.of(scores)
+    classes, several = Predictions.of(scores), LabelPredictions.of(scores)
     predicted = outputs if classes is None else targets_of(class_numbers(outputs), outputs.shape[1])
-    if probe.targets is None and classes is None:
+    if several is not None:
+        predicted = (label_probabilities(outputs) > 0.5).astype(np.float64)
+    if probe.targets is None and classes is None and several is None:
         raise InputError("inputs: there are no labels, and no classes to predict; hand over (inputs, labels)")
     wanted = predicted if probe.targets is None else probe.targets.flatten(1).cpu().numpy()
     targets = torch.from_numpy(wanted).to(probe.initial).reshape(probe.initial.shape)
@@ -136,8 +139,8 @@ def adversarial(scores: Scores, inputs: Any, *, level: float = 0.05) -> Adversar
     table = pd.DataFrame(
         {
             "input": probe.names,
-            "label": in_words(wanted, classes),
-            "predicted": in_words(predicted, classes),
+            "label": in_words(wanted, classes) if several is None else present_words(wanted, several.names),
+            "predicted": in_words(predicted, classes) if several is None else present_words(predicted, several.names),
             "information": information,
             "above": above,
         }

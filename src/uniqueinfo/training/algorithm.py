@@ -204,7 +204,7 @@ def training_words(settings: Mapping[str, Any]) -> str:
     '1,000 steps of gradient descent at rate 0.1'
     """
     given = settings.get("training")
-    if not isinstance(given, Mapping) or given.get("algorithm") not in {kind.__name__ for kind in trainings().values()}:
+    if not isinstance(given, Mapping) or given.get("algorithm") not in Training._known:  # of a module not imported
         return str(given.get("algorithm", "unknown")) if isinstance(given, Mapping) else "unknown"
     try:
         return Training.from_settings(given).words()
