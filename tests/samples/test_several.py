@@ -74,9 +74,17 @@ def test_rows_with_one_label_each_are_classes(features: Floats) -> None:
     assert found.frame(everyone=True).sort_values("id")["label"].tolist() == [str(c) for c in classes]
 
 
-def test_questions_about_classes_say_why_they_have_no_answer(scored: ui.Scores) -> None:
+def test_questions_about_classes_say_why_they_have_no_answer(features: Floats, tags: NDArray[np.int64]) -> None:
+    with pytest.raises(ui.InputError, match="numbers to predict"):
+        ui.subclasses(ui.score_features(features, tags.astype(float)))
     with pytest.raises(ui.InputError, match="several labels for each sample"):
-        ui.subclasses(scored)
+        ui.summarize(ui.score_features(features, tags, features, tags), balanced=True)
+
+
+def test_sub_classes_are_looked_for_among_the_samples_of_each_label(scored: ui.Scores, tags: NDArray[np.int64]) -> None:
+    found = ui.subclasses(scored, "1", share=1.0)
+    inside = np.sort(np.concatenate([cluster.members for cluster in found.clusters]))
+    np.testing.assert_array_equal(inside, np.flatnonzero(tags[:, 1]))
 
 
 def test_duplicates_are_found_with_their_labels(scored: ui.Scores, tags: NDArray[np.int64]) -> None:

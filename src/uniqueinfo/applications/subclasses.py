@@ -17,6 +17,7 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.points import Points
 from uniqueinfo.samples.border import NUMBER, SEED, WHOLE, takes
 from uniqueinfo.scores.predictions import Predictions
+from uniqueinfo.scores.several import NumberPredictions, said_of
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.threads import sharing
 from uniqueinfo.types import Floats, Indices
@@ -179,9 +180,12 @@ def subclasses(
         raise InputError(f"share: expected a share of the samples above 0 and up to 1, got {share}")
     if clusters is not None and clusters < 2:
         raise InputError(f"clusters: expected at least 2, got {clusters}")
-    classes = Predictions.of(scores)
-    if classes is None:
-        raise InputError(f"sub-classes are looked for inside classes; {Predictions.WHY_NOT}")
+    classes = said_of(scores)
+    if classes is None or isinstance(classes, NumberPredictions):
+        raise InputError(
+            "sub-classes are looked for inside classes and labels; these scores are of numbers to predict, of mixed "
+            "outputs, or of outputs by a function"
+        )
     wanted = None if label is None else str(label)
     if wanted not in (None, *classes.names):
         raise InputError(f"label: there is no class {label!r}; there are {', '.join(classes.names)}")
@@ -189,7 +193,8 @@ def subclasses(
     found: list[Cluster] = []
     silhouettes, usual, members = {}, {}, {}
     for number, name in enumerate(classes.names):
-        own = np.flatnonzero(classes.given == number)
+        one = isinstance(classes, Predictions)
+        own = np.flatnonzero(classes.given == number if one else classes.given[:, number])  # labels share samples
         if len(own) == 0 or wanted not in (None, name):
             continue
         order = own[np.argsort(-information[own], kind="stable")]
