@@ -25,7 +25,7 @@ def log_to_mlflow(
     run_id: str | None = None,
     prefix: str = "uniqueinfo",
 ) -> str:
-    """Log scores to a run of MLflow: numbers and facts, the table, figures, and the page; gives back the run's id.
+    """Log `scores` to a run of MLflow: numbers and facts, the table, figures, and the page; gives back the run's id.
 
     `answers`: what questions gave, such as ``ui.mislabeled(scores)``: their figures are logged, and they go into the
     page. `samples`: what the samples look like, as `ui.report` takes it. `run_id`: the run; the active one where it is

@@ -29,7 +29,7 @@ def log_to_wandb(
     run: Any = None,
     prefix: str = "uniqueinfo",
 ) -> str:
-    """Log scores to a run of Weights & Biases: numbers, facts, figures, the most informative samples, and an artifact
+    """Log `scores` to a run of Weights & Biases: numbers, facts, figures, the most informative samples, and an artifact
     with the table and the page; gives back the run's id.
 
     `answers`: what questions gave, such as ``ui.mislabeled(scores)``: their figures are logged, and they go into the
