@@ -66,7 +66,7 @@ def test_labels_left_out_are_as_probable_as_after_logistic_regression_without_th
 
 @pytest.mark.parametrize("loss", ["mse", "logistic"])
 def test_wrong_ones_among_several_labels_are_found_by_name(planted: Planted, loss: str) -> None:
-    scores = ui.score_features(planted.X, planted.labels, training=ui.Auto(loss=loss))
+    scores = ui.score_features(planted.X, planted.labels, training=ui.Converged(0.01, loss=loss))
     found = ui.mislabeled(scores)
     whole = found.frame(everyone=True).sort_values("id")
     assert roc_auc_score(np.isin(np.arange(160), planted.wrong), whole["wrong"]) > 0.97
