@@ -14,14 +14,14 @@ import typer
 
 import uniqueinfo as ui
 from torture.calling import command, judged
-from torture.flips import MEASURES, made
+from torture.flips import DATA, MEASURES, made
 from torture.outcome import Ending, Outcome
 from uniqueinfo.cli.app import app
 
 ATTACKED_ELSEWHERE = {"score"}
 LONG = {"demo", "reproduce", "review"}
 """They compute for minutes, or serve until they are stopped: only what they refuse is looked at."""
-_PATHS = ("nowhere", "/dev/null", "/", "out.csv", "out.txt", "", "folder/out.csv", "data.npz", "run")
+_PATHS = ("nowhere", "/dev/null", "/", "out.csv", "out.txt", "", "folder/out.csv", DATA, "run")
 _WORDS = ("x", "é", "\x1b[2J", "=1+1", "label", "a,b", "9" * 400, "../..", "🙂", "margin", "cleanlab")
 _NUMBERS = ("0", "1", "2", "-1", "0.5", "1.5", "10", "nan", "inf", "1e400", str(2**70), "-0.0")
 _VALUES = (*_PATHS, *_WORDS, *_NUMBERS)
@@ -40,7 +40,7 @@ def attack(seed: int, count: int) -> Iterator[Outcome]:
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir()
             shutil.copytree(whole, place / "run")
-            shutil.copy(Path(home) / "data.npz", place / "data.npz")
+            shutil.copy(Path(home) / DATA, place / DATA)
             yield _one(f"commands {seed}/{number}", name, drawn(known[name], rng, name in LONG), place, wanted)
 
 
@@ -55,7 +55,7 @@ def drawn(declared: Any, rng: np.random.Generator, refused: bool) -> list[str]:
     arguments, options = [], []
     for each in declared.params:
         if each.param_type_name == "argument":
-            fine = {"run": "run", "inputs": "data.npz"}.get(each.name, "x")
+            fine = {"run": "run", "inputs": DATA}.get(each.name, "x")
             arguments.append(fine if rng.random() < 0.8 else str(rng.choice(_PATHS)))
         elif each.name not in ("help", "version") and (each.required or rng.random() < 0.3):
             flag = str(rng.choice([*each.opts, *each.secondary_opts]))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import uniqueinfo as ui
 from torture.calling import called, command
@@ -16,6 +17,7 @@ from torture.outcome import Ending, Outcome
 from uniqueinfo.review.decisions import NAME, Decision, Kind, Ledger, read
 from uniqueinfo.scores.everyone import everyone
 
+DATA = "data.csv"
 MEASURES = ("weight", "functional", "value", "loo_outputs", "outputs", "targets")
 
 
@@ -42,9 +44,10 @@ def made(home: Path) -> Path:
     """A finished run, with samples held out, answers, a page and decisions."""
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
-    np.savez(home / "data.npz", X=rng.normal(size=(40, 4)) + y[:, None], y=y)
+    table = pd.DataFrame(rng.normal(size=(40, 4)) + y[:, None], columns=list("abcd")).assign(label=y)
+    table.to_csv(home / DATA, index=False)
     for arguments in (
-        ("score", home / "data.npz", "--model", "mlp:4", "--out", home / "run"),
+        ("score", home / DATA, "--model", "mlp:4", "--out", home / "run"),
         ("mislabeled", home / "run"),
         ("compare", home / "run", "--by", "label"),
     ):

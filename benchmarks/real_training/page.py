@@ -14,6 +14,7 @@ from matplotlib.ticker import NullFormatter
 
 from benchmarks.real_training import dattri_protocol as dattri
 from benchmarks.real_training.agreement import Agreement, agreement, with_each_other
+from benchmarks.real_training.dattri_protocol import mean_spearman
 from benchmarks.real_training.dattri_training import SETTINGS, digits
 from benchmarks.real_training.ours import WAYS
 from benchmarks.real_training.peers import LIMITS, PEERS, kept
@@ -211,6 +212,12 @@ def _dattri(out: Path) -> str:
                 continue
             told = _told(dattri.agreement(one.effects, true))
             lines.append(f"| {name} | {peer.title} | {told} | {one.seconds:.3g} |")
+        plain = np.load(out / "ours" / f"{name}-plain.npz")
+        one_run, mean = (mean_spearman(plain["halves"], each) for each in (true.halves[0], true.halves.mean(axis=0)))
+        lines.append(
+            f"| {name} | logistic regression on the pixels of each half: no network, no training | {_NONE} | "
+            f"{one_run:.2f} | {mean:.2f} | {float(plain['seconds']):.3g} |"
+        )
         other, runs = dattri.of_other_seeds(true), len(true.halves)
         lines.append(
             f"| {name} | *the same trainings from another seed* | {other.leave_one_out:.2f} | {other.halves:.2f} | "
@@ -299,6 +306,7 @@ halves, which start from other weights each. Ours are from one training; removin
 effects that add up, which is what the others (and our second line) do. Two trainings of the same half from different
 seeds agree only so far, and nothing that knows a half and no seed can agree with one of them better than the last line
 says. So every half is also trained from five seeds, and the mean of its losses taken (dattri's `num_runs_per_subset`).
+A last row is of what knows no network at all.
 """
 
 _FOOT = """## Settings, and what was changed after seeing results
@@ -322,8 +330,10 @@ Where it falls short:
   for each of 120 samples. Fewer weights, and fewer directions of the outputs, were tried and cost agreement.
 - How far ResNet-18's validation loss moves is ranked less well than its outputs. The curvature of the network itself
   (how its gradients bend with the weights) is not followed, only that of the loss.
-- dattri's MLP starts from other weights in every half; its second training of the same half agrees little more with the
-  first than the scores do, and without single samples not at all.
+- dattri's MLP starts from other weights in every half, and learns its features from that half alone; what follows one
+  network has the features of all samples. Which half does well on which digit is told better by the digits
+  themselves: logistic regression on the pixels of a half, which knows no network, is above every row that does. Without
+  single samples its second training does not agree with its first.
 - A network that learns its features from scratch is not followed.
 
 `scores.settings["learnt"]["error"]` says what half of the checkpoints would have changed. Ask

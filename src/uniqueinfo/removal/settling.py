@@ -63,7 +63,7 @@ def settle(summed: Summed, training: Converged) -> Optimum:
         if float(step.norm()) <= _STILL * max(1.0, float(weights.norm())):
             return Optimum(training, summed.samples, weights, push, values, basis)
         weights, push = _downhill(summed, decay, weights, push, step)
-    raise FitError(f"{training!r}: Newton's method does not come to rest; more weight decay makes it easier")
+    raise FitError(f"{training!r}: Newton's method does not come to rest; add weight decay, or stop early")
 
 
 def _downhill(summed: Summed, decay: float, weights: Tensor, push: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
@@ -146,8 +146,7 @@ class _Newton:
             if bool(still.all()):
                 return delta
         warnings.warn(
-            f"Newton's method does not come to rest for {int((~still).sum())} removals; more weight decay makes it "
-            "easier",
+            f"Newton's method does not come to rest for {int((~still).sum())} removals; add weight decay",
             stacklevel=2,
         )
         return delta
