@@ -30,11 +30,21 @@ measured: uniqueinfo validate does.
     return [" ".join([*first, _trust(scores, answers)]), f"{said[0].upper()}{said[1:]}."]
 
 
+def is_linear(settings: Mapping[str, Any]) -> bool:
+    """Whether a linear head is all that the run trains, on the inputs or on what a pretrained network sees in them.
+
+    >>> [is_linear({"run": {"settings": {"model": {"name": name}}}}) for name in ("linear", "features:lite", "mlp:8")]
+    [True, True, False]
+    """
+    model = str(settings.get("run", {}).get("settings", {}).get("model", {}).get("name"))
+    return model == "linear" or model.startswith("features:")
+
+
 def _trust(scores: Scores, answers: Sequence[Mapping[str, Any]]) -> str:
     validated = next((answer for answer in answers if answer["name"] == "validate"), None)
     if validated is not None:
         word = agreement(validated["spearman"]["functional"]["value"])
         return f"Held against training again, the scores agree {word}."
-    if scores.settings.get("run", {}).get("settings", {}).get("model", {}).get("name") == "linear":
+    if is_linear(scores.settings):
         return "The model is linear, so the scores are exact."
     return "How far to trust the scores was not measured: uniqueinfo validate does."

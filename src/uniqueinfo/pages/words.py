@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from uniqueinfo.applications.health import is_linear
 from uniqueinfo.applications.mislabeled import Mislabeled
 from uniqueinfo.pages.figures import Concentration, Stopping
 from uniqueinfo.scoring.agreement import told_effort
@@ -91,11 +92,9 @@ def caveats(
 ) -> list[str]:
     """How far to trust the numbers; `validation` is what training again said, `accuracy` is of leave-one-out."""
     said = [_exactness(settings)]
-    model = str(settings.get("run", {}).get("settings", {}).get("model", {}).get("name"))
-    linear = model == "linear" or model.startswith("features:")
     if validation is not None:
         said.append(validation)
-    elif linear:
+    elif is_linear(settings):
         said[0] = "The model is linear, so the scores are exact: it is its own linearization."
     else:
         said.append(
