@@ -5,12 +5,17 @@ python -m website.figures
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from PIL import Image
 from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
@@ -113,6 +118,22 @@ def copies() -> Figure:
     return figure
 
 
+def page() -> Image.Image | None:
+    """The page of the demo's ten digits, as a browser shows it; None where there is no browser."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        return None
+    with tempfile.TemporaryDirectory() as name:
+        folder, picture = Path(name), Path(name) / "page.png"
+        subprocess.run([sys.executable, "-m", "uniqueinfo.cli", "demo", "--out", str(folder / "demo")], check=True)
+        address = (folder / "demo" / "ten-digits" / "report.html").as_uri()
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"]
+        shot = [f"--user-data-dir={folder / 'profile'}", f"--screenshot={picture}", "--window-size=1200,1480"]
+        subprocess.run([browser, *flags, *shot, address], check=True, capture_output=True)
+        with Image.open(picture) as shown:
+            return shown.convert("RGB").resize((900, 1110), Image.Resampling.LANCZOS).quantize(128)
+
+
 def _bare(axes: Any) -> None:
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
@@ -126,6 +147,9 @@ def main() -> None:
     mpl.rcParams["font.family"] = "DejaVu Sans"
     for name, draw in FIGURES.items():
         draw().savefig(FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
+    shown = page()
+    if shown is not None:
+        shown.save(FOLDER / "report.png", optimize=True)
 
 
 if __name__ == "__main__":
