@@ -28,8 +28,15 @@ def commands_of(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.strip()]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if python_of(page)])
-def test_python_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Pages that have what the test is about."""
+    looks = {"python_page": python_of, "command_page": commands_of}
+    for name in set(looks) & set(metafunc.fixturenames):
+        metafunc.parametrize(name, [page for page in PAGES if looks[name](page)])
+
+
+def test_python_of_a_page_runs(python_page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = python_page
     for package in NEEDS.get(page, ()):
         if find_spec(package) is None:
             pytest.skip(f"{page} uses {package}")
@@ -40,11 +47,10 @@ def test_python_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.Mo
         exec(compile("\n" * (block.line - 1) + block.text, str(ROOT / page), "exec"), known)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)])
-def test_commands_of_a_page_parse(page: str) -> None:
+def test_commands_of_a_page_parse(command_page: str) -> None:
     whole = typer.main.get_command(app)
     assert isinstance(whole, typer.core.TyperGroup)
-    for words in commands_of(page):
+    for words in commands_of(command_page):
         if words[0] != "uniqueinfo":
             assert words[0] in TOOLS, words
             continue
