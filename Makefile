@@ -35,7 +35,7 @@ pytest: $(READY)
 
 # The site, into results/site: warnings are errors, links are checked, and pages that would ask for anything are refused.
 docs: $(DOCS)
-	NO_MKDOCS_2_WARNING=1 PYTHONPATH=.:src $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=.:src $(BIN)/python -m mkdocs build --strict
 	$(BIN)/python -m website.check results/site
 	@echo "Open results/site/index.html"
 

@@ -28,18 +28,23 @@ LOOKED_AT = (
 )
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make docs` builds it."""
-    folder = tmp_path_factory.mktemp("site")
-    built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT,
+def build(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """As `make docs` does; without --quiet, which would keep warnings from being counted."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=root,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"},
         capture_output=True,
         text=True,
         timeout=300,
     )
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `make docs` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    built = build(ROOT, folder)
     assert built.returncode == 0, built.stdout + built.stderr
     return folder
 
@@ -125,3 +130,10 @@ def test_the_search_finds_from_a_file(site: Path, driver: Any, words: str, targe
     links = [each.get_attribute("href") for each in driver.find_elements(By.CSS_SELECTOR, "a.md-search-result__link")]
     assert any(target in link for link in links)
     assert all(link.startswith("file:") for link in links)
+
+
+def test_a_warning_ends_the_build(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("[nowhere](nowhere.md)", encoding="utf-8")
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nvalidation: {links: {not_found: warn}}\n", encoding="utf-8")
+    assert build(tmp_path, tmp_path / "site").returncode != 0
