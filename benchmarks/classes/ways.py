@@ -81,11 +81,11 @@ def digits(record: Record, asked: Asked) -> None:
             return {"seconds": seconds, "steps": scores.settings["training"]["steps"], **told}
 
         record.once(f"digits {asked.samples}", name, measured)
-    if asked.exact:
+    known = record.found[f"digits {asked.samples}"]
+    if EXACT in known:
         exact = _kept(asked, EXACT)
-        for name in DIGITS:
-            if name != EXACT:
-                record.once(f"agreement {asked.samples}", name, lambda: correlations(_kept(asked, name), exact))  # noqa: B023
+        for name in (name for name in known if name != EXACT):
+            record.once(f"agreement {asked.samples}", name, lambda: correlations(_kept(asked, name), exact))  # noqa: B023
 
 
 def entropy(record: Record, asked: Asked) -> None:

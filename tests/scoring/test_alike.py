@@ -14,7 +14,7 @@ import uniqueinfo as ui
 from tests.oracles.compare import close
 
 WANTED = ("functional", "weight", "value", "loo_outputs", "outputs")
-TRAININGS = [ui.GradientDescent(0.05, 80), ui.Converged(0.01), ui.GradientFlow(0.05, 500.0, 0.1), "auto"]
+TRAININGS = [ui.GradientDescent(0.05, 80), ui.Converged(0.01), ui.GradientFlow(0.05, 500.0, 0.1)]
 
 
 def data(n: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -48,6 +48,16 @@ def test_a_linear_head_is_scored_exactly(training: Any, size: int) -> None:
     for name in WANTED:
         expected = getattr(exact, name)
         close(getattr(alike, name), expected, rtol=1e-10, atol=1e-10 * float(np.abs(expected).max()))
+
+
+def test_training_stops_at_the_shortest_that_is_nearly_the_best() -> None:
+    exact, alike = both(headed(), ui.OutputAverage(3))
+    steps, error = (np.array(exact.settings["stopping"][name]) for name in ("steps", "loo_loss"))
+    close(alike.settings["stopping"]["loo_loss"], error, rtol=1e-8)
+    good = error <= 1.02 * error.min()
+    assert exact.settings["training"]["steps"] == steps[error.argmin()]
+    assert alike.settings["training"]["steps"] == steps[good][0]
+    assert alike.settings["stopping"]["near"] == 0.02
 
 
 @pytest.mark.parametrize("form", ["dual", "primal"])

@@ -324,7 +324,8 @@ def _stopping(scores: Scores) -> Stopping | None:
     if not curve:
         return None
     steps, loss = np.asarray(curve["steps"]), np.asarray(curve["loo_loss"])
-    return Stopping(steps, loss, steps[loss.argmin()].item())
+    good = loss <= (1 + curve.get("near", 0.0)) * loss.min()
+    return Stopping(steps, loss, steps[good.argmax()].item())
 
 
 def _effects(scores: Scores, kept: Indices) -> Effects:

@@ -36,15 +36,24 @@ class StoppingCurve:
     """The lengths that were looked at."""
     error: NDArray[np.float64]
     """Mean over samples of ½‖f₋ᵢ(xᵢ) − yᵢ‖²."""
+    near: float = 0.0
+    """How much above the least error, as a share of it, is as good as the least."""
 
     @property
     def best(self) -> GradientDescent:
-        """The training with the least error."""
-        return GradientDescent(self.lr, int(self.steps[self.error.argmin()]))
+        """The training with the least error; the shortest of those that are as good.
+
+        >>> curve = StoppingCurve(0.1, np.array([1, 10, 100]), np.array([0.5, 0.203, 0.2]))
+        >>> curve.best.steps, replace(curve, near=0.02).best.steps
+        (100, 10)
+        """
+        good = self.error <= (1 + self.near) * self.error.min()
+        return GradientDescent(self.lr, int(self.steps[good.argmax()]))
 
     def settings(self) -> dict[str, Any]:
         """For the settings of scores."""
-        return {"lr": self.lr, "steps": self.steps.tolist(), "loo_loss": self.error.tolist()}
+        told = {"lr": self.lr, "steps": self.steps.tolist(), "loo_loss": self.error.tolist()}
+        return {**told, "near": self.near} if self.near else told
 
 
 @dataclass(frozen=True, eq=False)

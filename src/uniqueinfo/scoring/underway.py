@@ -13,7 +13,6 @@ from uniqueinfo.linearization.linearization import Trained
 from uniqueinfo.linearization.origin import Origin
 from uniqueinfo.linearization.removal import warn_of_floor_share
 from uniqueinfo.linearization.source import Chunk
-from uniqueinfo.removal.loss_curve import LossCurve
 from uniqueinfo.removal.stopping import StoppingCurve
 from uniqueinfo.removal.trained import TrainedSystem, trainable
 from uniqueinfo.scores.table import versions
@@ -38,6 +37,8 @@ from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.spectrum.unrotated import Unrotated
 from uniqueinfo.training import Auto, Training
+
+_ALIKE = 0.02  # of the least error: outputs taken to be alike go on to gain a little where each alone gains no more
 
 
 @dataclass(eq=False)
@@ -176,14 +177,14 @@ class Underway:
             return asked, {"training": asked.settings(), "stopping": None}
         about = self.work.training
         if about is None:
-            curve: StoppingCurve | LossCurve = (
-                curve_over(self.session, self.sources, self.system)
-                if asked.in_closed_form
-                else self._learning.curve(asked)
-            )
+            curve = self._stopping() if asked.in_closed_form else self._learning.curve(asked)
             about = {"training": curve.best.settings(), "stopping": curve.settings()}
             self.work.keep_training(about)
         return Training.from_settings(about["training"]), about
+
+    def _stopping(self) -> StoppingCurve:
+        alike = self.problem.settings.get("output_average") is not None
+        return replace(curve_over(self.session, self.sources, self.system), near=_ALIKE if alike else 0.0)
 
     @property
     def _learning(self) -> Learning:
