@@ -58,6 +58,7 @@ def write_page(found: Found, page: Path) -> None:
 
 def _digits(samples: int, found: Mapping[str, Any], agreement: Mapping[str, Any]) -> BudgetTable:
     lines = []
+    less = [f" The seconds of {name} are without {one['without']}." for name, one in found.items() if "without" in one]
     for name in DIGITS:
         if name in found:
             one, known = found[name], {} if name == EXACT else agreement.get(name, {})
@@ -70,10 +71,7 @@ def _digits(samples: int, found: Mapping[str, Any], agreement: Mapping[str, Any]
         f"The paper's CNN, pretrained on letters, with a fresh last layer, centred; {VALIDATION} validation samples; "
         "training stopped by each way where its own leave-one-out error is least (with outputs alike: at the shortest "
         "training within 2 % of that, a share chosen on 500 digits). The last column is what the scores say of "
-        "themselves, by a trial on some of the samples, whose time is in the seconds."
-        + "".join(
-            f" The seconds of {name} are without {one['without']}." for name, one in found.items() if "without" in one
-        ),
+        "themselves, by a trial on some of the samples, whose time is in the seconds." + "".join(less),
         ["way", "rows or columns", "seconds", "steps", _head(), "as the scores say"],
         lines,
     )

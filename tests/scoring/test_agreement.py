@@ -35,7 +35,8 @@ def scored(effort: str = TIGHT, n: int = 60, **options: Any) -> ui.Scores:
 
 def test_on_all_samples_it_is_the_correlation_with_exact_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("uniqueinfo.scoring.agreement._SHARE", 1e9)
-    found, exact = scored(), scored("exact")
+    training = ui.GradientFlow(0.05, 200.0)
+    found, exact = scored(training=training), scored("exact", training=training)
     assert found.settings["output_average"] is not None
     assert exact.settings["agreement"] is None
     expected = {name: spearmanr(getattr(found, name), getattr(exact, name)).statistic for name in MEASURES}
@@ -102,3 +103,11 @@ def test_the_command_line_says_it(tmp_path: Any, uniqueinfo: Caller) -> None:
     refused = uniqueinfo(*common, "--effort", "days", "--out", tmp_path / "other")
     assert refused.code != 0
     assert 'effort: expected "seconds"' in " ".join(refused.err.split())
+
+
+def test_few_samples_are_trained_as_all_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uniqueinfo.scoring.agreement._SHARE", 1e9)
+    found = scored()
+    stopped = ui.GradientDescent(found.settings["training"]["lr"], found.settings["training"]["steps"])
+    again = scored(training=stopped)
+    assert found.settings["agreement"] == again.settings["agreement"]

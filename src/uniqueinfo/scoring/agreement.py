@@ -1,8 +1,8 @@
 """How well scores agree with exact ones where less than all of a network is kept: measured on some of the samples.
 
-Some are drawn at random and scored twice, on each other alone: with everything, and as all of them are to be. Weights
-that stand for all are fewer there in the proportion that samples are, for what they lose depends on how many rows come
-on each of them.
+Some are drawn at random and scored twice, on each other alone: with everything, and as all of them are to be. Both are
+trained as all are, for the longer a training the more is lost, and few samples on their own would stop sooner. Weights
+that stand for all are fewer there in the proportion that samples are: what they lose depends on the rows on each.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
+from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.coordinates import KernelCoordinates
 from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.projections import Projection
 from uniqueinfo.linearization.effort import RATE, Kept, Means, Size, whole_operations
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.scores.table import Scores
+from uniqueinfo.training import Training
 from uniqueinfo.types import Indices
 
 MEASURES = ("functional", "weight", "value")
@@ -27,7 +29,7 @@ _MOST, _FEWEST = 300, 30  # samples: with fewer a correlation says nothing
 _SHARE = 0.2  # of the effort that may go into finding out
 _NARROWEST = 20  # weights
 
-Scored = Callable[[tuple[Any, Any], Projection | None, Outputs | None], Scores]
+Scored = Callable[[Training, tuple[Any, Any], Projection | None, Outputs | None], Scores]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +43,18 @@ class Trial:
     val: Samples | None
     scored: Scored
 
-    def agreement(self) -> Mapping[str, Any]:
+    def agreement(self, training: Training) -> Mapping[str, Any]:
         """Rank correlations by measure, and on how many samples; without them where exact scores are too dear."""
         count = self.samples
         if count < _FEWEST:
             return {"samples": 0, "why": f"exact scores of {_FEWEST} samples would take too long"}
         data = _some(self.train, count), None if self.val is None else _some(self.val, min(count, len(self.val)))
         outputs = self.kept.outputs
-        exact = self.scored(data, None, None if outputs is None or outputs.alike else outputs)
-        ours = self.scored(data, self._projection(count), outputs)
+        try:
+            exact = self.scored(training, data, None, None if outputs is None or outputs.alike else outputs)
+            ours = self.scored(training, data, self._projection(count), outputs)
+        except InputError as error:  # such as a rate that is too high for these few
+            return {"samples": 0, "why": str(error)}
         return {"samples": count, **correlations(ours, exact)}
 
     @property

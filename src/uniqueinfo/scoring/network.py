@@ -190,7 +190,7 @@ def _problem(network: Network, training: Training, execution: Execution) -> tupl
     ways = _Ways(passes.projected(chosen.projection, train), train, val, chosen, look, execution)
     problem = ways.by_kernels(training) if chosen.by_kernels else ways.by_rows(training)
     if chosen.less:
-        scored = partial(_scored, network, training, execution)
+        scored = partial(_scored, network, execution)
         problem = replace(problem, trial=Trial(chosen, size, means, train, val, scored))
     problem = replace(problem, names=Names(validation=None if val is None else counted(val.ids)))
     if isinstance(training, Recorded):
@@ -202,8 +202,8 @@ def _problem(network: Network, training: Training, execution: Execution) -> tupl
 
 def _scored(
     network: Network,
-    training: Training,
     execution: Execution,
+    training: Training,
     data: tuple[Any, Any],
     projection: Projection | None,
     outputs: Outputs | None,

@@ -127,7 +127,7 @@ class Underway:
             "learnt": None if self.learnt is None else self.learnt.settings(),
             "versions": versions(),
             **self._held_out(),
-            "agreement": None if problem.trial is None else dict(problem.trial.agreement()),
+            "agreement": None if problem.trial is None else dict(problem.trial.agreement(self.training)),
             **problem.settings,
         }
 
