@@ -28,10 +28,12 @@ decompose a matrix of nk × nk: for that step ten classes cost a thousand times 
   never taken unless asked for.
 
 `OutputSketch` mixes k outputs down to a few, and what the targets have outside the mixtures is lost. The longer a
-training, the more all of these lose: small eigenvalues of the kernel count then, which approximations change most.
+training, the more all of these lose: small eigenvalues of the kernel count then, which approximations change most. More
+samples train for longer, so the same way agrees less with 1,500 digits than with 500.
 
-`python -m benchmarks.classes` measures all this and writes this page. Seconds are the processor's, with one thread, on
-a machine that did other things besides. Agreement is Spearman's rank correlation with the exact scores.
+`python -m benchmarks.classes` measures all this and writes this page; `--samples 1500` takes more digits. Seconds are
+the processor's, with one thread, on a machine that did other things besides. Agreement is Spearman's rank correlation
+with the exact scores.
 """
 
 
