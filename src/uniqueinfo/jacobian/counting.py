@@ -87,7 +87,8 @@ def count(model: nn.Module, example: Inputs) -> Counted:
     """Look at the gradients of one mixture of the outputs for one sample; the model must be in evaluation mode.
 
     >>> import torch
-    >>> count(nn.Conv2d(1, 2, 3, bias=False), torch.zeros(1, 1, 4, 3)).weights
+    >>> network = nn.Sequential(nn.Conv2d(1, 2, 3, bias=False), nn.Flatten())
+    >>> count(network, torch.zeros(1, 1, 4, 3)).weights
     (Weights(size=18, columns=9, count=2, factors=True),)
     """
     network = Network(model, example, OutputSketch(1))

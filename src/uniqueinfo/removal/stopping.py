@@ -43,8 +43,8 @@ class StoppingCurve:
     def best(self) -> GradientDescent:
         """The training with the least error; the shortest of those that are as good.
 
-        >>> curve = StoppingCurve(0.1, np.array([1, 10, 100]), np.array([0.5, 0.203, 0.2]))
-        >>> curve.best.steps, replace(curve, near=0.02).best.steps
+        >>> found = 0.1, np.array([1, 10, 100]), np.array([0.5, 0.203, 0.2])
+        >>> StoppingCurve(*found).best.steps, StoppingCurve(*found, near=0.02).best.steps
         (100, 10)
         """
         good = self.error <= (1 + self.near) * self.error.min()
