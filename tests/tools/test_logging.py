@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +43,10 @@ def test_an_answer_that_is_none_is_refused(scores: ui.Scores) -> None:
 
 
 @pytest.mark.parametrize("name", ["mlflow", "wandb"])
-def test_without_the_library_it_is_said_what_to_install(scores: ui.Scores, name: str) -> None:
-    if find_spec(name) is not None:
-        pytest.skip(f"{name} is installed")
+def test_without_the_library_it_is_said_what_to_install(
+    scores: ui.Scores, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ui.InputError, match=rf"pip install 'uniqueinfo\[{name}\]'"):
         getattr(ui, f"log_to_{name}")(scores)
 

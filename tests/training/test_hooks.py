@@ -41,7 +41,7 @@ def network() -> nn.Linear:
 
 
 def test_a_library_that_is_missing_is_named_when_its_callback_is_made() -> None:
-    class Callback(callback_class("Callback", ("nowhere.pytorch", "nowhere_else"), "nowhere")):  # type: ignore[misc]
+    class Callback(callback_class("Callback", ("nowhere.pytorch", "nowhere_else"), "'uniqueinfo[nowhere]'")):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
 

@@ -83,6 +83,7 @@ class KernelCoordinates:
 
     total: int = 4000
     seed: int = 0
+    """Draws the weights."""
 
     def __post_init__(self) -> None:
         WHOLE.check("total", self.total)

@@ -16,6 +16,8 @@ def class_margin(model: nn.Module, inputs: Inputs, targets: Tensor | None) -> Te
     Softmax cross-entropy is the logistic loss of this one number, log(1 + e⁻ᵐ), so that one row of the Jacobian does
     for each sample, whatever the number of classes. What is linearized is the margin, not the outputs it is made of.
 
+    `model` is called with `inputs`, a batch; `targets` are the classes of its samples, as whole numbers.
+
     >>> model, x, y = nn.Linear(2, 3), torch.randn(4, 2), torch.tensor([0, 1, 2, 0])
     >>> losses = nn.functional.cross_entropy(model(x), y, reduction="none")
     >>> torch.allclose(nn.functional.softplus(-class_margin(model, x, y)[:, 0]), losses, atol=1e-6)

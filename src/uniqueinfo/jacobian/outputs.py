@@ -90,6 +90,7 @@ class OutputAverage(Outputs):
     alike = True
     size: int = 4
     seed: int = 0
+    """Draws the mixtures."""
 
     def __post_init__(self) -> None:
         WHOLE.check("size", self.size)
