@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 from sklearn.datasets import load_digits
 
 import uniqueinfo as ui
@@ -50,6 +51,16 @@ def test_the_most_information_comes_first_where_asked_for(planted: ui.Scores) ->
 def test_training_loss_stands_beside(planted: ui.Scores) -> None:
     table = mislabeled(planted).frame(everyone=True).sort_index()
     np.testing.assert_allclose(table["training_loss"], np.square(planted.outputs - planted.targets).sum(axis=1) / 2)
+
+
+def test_training_loss_is_the_one_of_the_training() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    scores = ui.score_features(
+        np.eye(3)[y] + rng.normal(size=(60, 3)), y, training=ui.Converged(0.1, loss="cross-entropy")
+    )
+    table = mislabeled(scores).frame(everyone=True).sort_index()
+    np.testing.assert_allclose(table["training_loss"], -log_softmax(scores.outputs, axis=1)[np.arange(60), y])
 
 
 def test_a_given_noise_rate_is_the_cut_off(planted: ui.Scores) -> None:

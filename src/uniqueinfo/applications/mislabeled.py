@@ -23,11 +23,13 @@ from uniqueinfo.applications.suspicion.tasks import about, first_suspects
 from uniqueinfo.errors import InputError
 from uniqueinfo.samples.border import FLAG, NUMBER, one_of, takes
 from uniqueinfo.scores.everyone import HELD, everyone, in_file_order
-from uniqueinfo.scores.predictions import Health
+from uniqueinfo.scores.predictions import Health, loss_of
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.threads import sharing
+from uniqueinfo.training.loss_names import LOSSES, SQUARED
+from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,7 +170,8 @@ class Mislabeled(Answer):
 
         Columns: id, label, place (training or held out, where some were), wrong (the probability that the label is),
         suggested (label), confidence (its probability), margin, functional (where known), weight, and training_loss:
-        what one would sort by without this method.
+        what one would sort by without this method, under the loss of the training (squared error where that is a
+        function of one's own).
         """
         return self.table if everyone else self.table.iloc[: self.count]
 
@@ -301,7 +304,7 @@ def mislabeled(
             "margin": found.margin,
             **({} if scores.functional is None else {"functional": scores.functional}),
             "weight": scores.weight,
-            "training_loss": np.square(scores.outputs - scores.targets).sum(axis=1) / 2,
+            "training_loss": _training_losses(scores),
         }
     )
     return Mislabeled(
@@ -321,3 +324,14 @@ def mislabeled(
         scores=asked,
         judged=found,
     )
+
+
+def _training_losses(scores: Scores) -> Floats:
+    import torch  # late: a command line's help does without
+
+    from uniqueinfo.training.losses import as_loss
+
+    name = loss_of(scores.settings)
+    loss = as_loss(name if name in LOSSES else SQUARED)
+    found: Floats = loss.value(torch.from_numpy(scores.outputs), torch.from_numpy(scores.targets)).numpy()
+    return found
