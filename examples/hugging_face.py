@@ -33,3 +33,5 @@ scores = ui.score(trainer.model, train, val, training=ui.Recorded(f"{folder}/rec
 print(f"{len(scores)} samples along the recorded training")
 most = scores.frame()[["id", "label", "functional", "kl", "value"]].nlargest(3, "kl")
 print(most.to_string(index=False, float_format="%.2g"))
+told = scores.to_dataset(train, prefix="info_")  # the data set, with scores as columns
+print(told.column_names)

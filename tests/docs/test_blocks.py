@@ -14,7 +14,12 @@ import typer
 from tests.docs.blocks import BESIDE, PAGES, ROOT, Block, blocks, given
 from uniqueinfo.cli.app import app
 
-NEEDS = {"docs/howto/mislabeled.md": ("cleanlab", "datasets"), "docs/language-models.md": ("transformers",)}
+NEEDS = {
+    "docs/howto/evaluations.md": ("dattri", "quanda"),
+    "docs/howto/logs.md": ("wandb",),
+    "docs/howto/mislabeled.md": ("cleanlab", "datasets"),
+    "docs/language-models.md": ("transformers",),
+}
 TOOLS = {"git", "cd", "python3", "python", "pip", ".", "make"}
 """What lines of a shell begin with beside our own commands."""
 

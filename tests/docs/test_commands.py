@@ -55,6 +55,10 @@ def prepare() -> None:
     pd.DataFrame({"review": texts, "stars": stars.astype(str)}).to_csv("reviews.csv", index=False)
     X = rng.normal(size=(50, 6))
     np.savez("digits.npz", X=X, y=(X[:, 0] > 0).astype(int))
+    songs = pd.DataFrame(rng.normal(size=(60, 5)), columns=list("abcde"))
+    for mood, column in {"calm": "a", "dark": "b", "fast": "c", "loud": "d"}.items():
+        songs[mood] = (songs[column] > 0).astype(int)
+    songs.to_csv("songs.csv", index=False)
     decision = '{"sample": "pet/000.png", "decision": "drop", "given": "pet", "by": "me", "at": "2026-01-01T00:00:00Z"}'
     Path("decisions.jsonl").write_text(decision + "\n", encoding="utf-8")
     Path("answers.json").write_text("[]", encoding="utf-8")
