@@ -11,6 +11,7 @@ import torch
 from tests.experiments.data import formats
 from uniqueinfo.experiments import paper
 from uniqueinfo.runs.photos.resnet18 import ResNet18
+from uniqueinfo.runs.photos.resnet50 import ResNet50
 
 TINY = paper.Sizes(samples=8, pixels=32, per_layer=4)
 
@@ -26,10 +27,11 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     formats.reviews(folder, each=8)
     formats.glove(folder, width=100)
     torch.manual_seed(0)
-    state = ResNet18().state_dict()
-    weights = {name: tensor.half().numpy() for name, tensor in state.items() if not name.startswith("fc.")}
-    with (folder / "resnet18_imagenet_backbone.npz").open("wb") as file:
-        np.savez(file, allow_pickle=False, **weights)
+    for network, name in ((ResNet18(), "resnet18_imagenet_backbone.npz"), (ResNet50(), "resnet50_imagenet_v1.npz")):
+        state = network.state_dict()
+        weights = {name: tensor.half().numpy() for name, tensor in state.items() if not name.startswith("fc.")}
+        with (folder / name).open("wb") as file:
+            np.savez(file, allow_pickle=False, **weights)
     return folder
 
 

@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+from tests import realdata
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET18, RESNET50
+from uniqueinfo.experiments.data import load
+from uniqueinfo.experiments.pretrained import DENSENET121, EFFICIENTNET, RESNET18, RESNET34, RESNET50
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.runs.photos.efficientnet import plain_convolutions
+from uniqueinfo.runs.photos.resnet50 import ResNet50
 
 
 class PaddedConv(nn.Conv2d):
@@ -41,12 +46,35 @@ def test_a_network_without_its_last_layer_gives_features(made_up: Path) -> None:
     torch.testing.assert_close(whole.get_submodule("fc")(frozen(x)), whole(x))
 
 
+@pytest.mark.slow
+def test_resnet_50_knows_photographs_by_its_published_head() -> None:
+    """Of 40 photographs of dogs most are called a breed; with torchvision's strides the network is a worse one."""
+    with np.load(realdata.path("resnet50_imagenet_v1.npz")) as arrays:
+        fc = {name: torch.from_numpy(arrays[f"fc.{name}"]).float() for name in ("weight", "bias")}
+    request = Request(data=realdata.FOLDER)
+    network = RESNET50.build(request, 1000, 224)
+    network.get_submodule("fc").load_state_dict(fc)
+    dogs = load("cats_dogs", realdata.path("cats_dogs_224.npz").parent)["val"]
+    some = dogs.take(np.flatnonzero(dogs.labels == 1)[:40])
+    with torch.no_grad():
+        called = network(RESNET50.preparation(224).all(some.inputs)).argmax(1)
+    breeds = (called >= 151) & (called <= 268)  # ImageNet's dogs
+    assert float(breeds.float().mean()) >= 0.9
+
+
+def test_resnet_50_is_the_same_in_two_parts(made_up: Path) -> None:
+    network = cast(ResNet50, RESNET50.build(Request(data=made_up), 2, 64))
+    front, tail = network.parted()
+    x = torch.randn(2, 3, 64, 64)
+    torch.testing.assert_close(tail(front(x)), network(x))
+
+
 def test_another_seed_changes_the_last_layer_alone(made_up: Path) -> None:
     one, other = (RESNET18.build(Request(data=made_up), 1, 32, seed).state_dict() for seed in (1, 2))
     assert [name for name in one if not torch.equal(one[name], other[name])] == ["fc.weight", "fc.bias"]
 
 
-@pytest.mark.parametrize("network", [RESNET50, DENSENET121])
+@pytest.mark.parametrize("network", [RESNET34, DENSENET121])
 def test_what_torchvision_would_give_is_refused_without_it(
     network: object, made_up: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

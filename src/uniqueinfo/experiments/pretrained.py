@@ -9,11 +9,12 @@ import torch
 from torch import nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.experiments.data import Preparation, imagenet, resnet18
+from uniqueinfo.experiments.data import Preparation, imagenet, resnet18, resnet50
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.runs.photos.efficientnet import efficientnet_lite0
 from uniqueinfo.runs.photos.resnet18 import ResNet18
+from uniqueinfo.runs.photos.resnet50 import ResNet50
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ def _resnet18(request: Request, outputs: int, pixels: int) -> nn.Module:
     return ResNet18(outputs, resnet18(request.data))
 
 
+def _resnet50(request: Request, outputs: int, pixels: int) -> nn.Module:
+    return ResNet50(outputs, resnet50(request.data))
+
+
 def _torchvision(name: str) -> Callable[[Request, int, int], nn.Module]:
     def make(request: Request, outputs: int, pixels: int) -> nn.Module:
         try:
@@ -65,6 +70,6 @@ def _lite(pixels: int) -> Preparation:
 
 RESNET18 = Pretrained("ResNet-18", _resnet18)
 RESNET34 = Pretrained("ResNet-34", _torchvision("resnet34"))
-RESNET50 = Pretrained("ResNet-50", _torchvision("resnet50"))
+RESNET50 = Pretrained("ResNet-50", _resnet50)
 DENSENET121 = Pretrained("DenseNet-121", _torchvision("densenet121"), head="classifier")
 EFFICIENTNET = Pretrained("EfficientNet-Lite0", _efficientnet, _lite, "_fc")

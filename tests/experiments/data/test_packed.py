@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from tests import realdata
-from uniqueinfo.experiments.data import MNIST, animals, emnist_cnn, features, glove, imagenet, load, resnet18
+from uniqueinfo.experiments.data import MNIST, animals, emnist_cnn, features, glove, imagenet, load, resnet18, resnet50
 from uniqueinfo.experiments.data.dataset import Part
 from uniqueinfo.experiments.data.pictures import Pixels, Prepared
 from uniqueinfo.experiments.networks import paper_cnn
@@ -18,6 +18,11 @@ SIZES: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
     "mnist_4v9": ("mnist_4v9.npz", {"train": (491, 509), "val": (482, 518), "test": (982, 1009)}),
     "cats_dogs": ("cats_dogs_224.npz", {"train": (500, 500), "val": (500, 500)}),
     "cassava": ("cassava_224.npz", {"train": (90, 271, 149, 435, 55), "val": (78, 262, 119, 470, 71)}),
+    "svhn": (
+        "svhn_10c.npz",
+        {"test": (122, 409, 317, 218, 186, 165, 156, 154, 140, 133)},
+    ),
+    "emnist_letters": ("emnist_letters_26c.npz", {"train": (500,) * 26, "test": (100,) * 26}),
     "pets_vs_deer": ("cifar10_pets_vs_deer.npz", {"train": (4000, 4200), "test": (1000, 2000), "extra": (0, 800)}),
 }
 
@@ -58,6 +63,7 @@ def test_photos_are_prepared_as_imagenet_networks_expect() -> None:
 def test_weights_are_found() -> None:
     folder = realdata.path("resnet18_imagenet_backbone.npz").parent
     assert resnet18(folder).is_file()
+    assert resnet50(realdata.path("resnet50_imagenet_v1.npz").parent).is_file()
     assert paper_cnn(2, emnist_cnn(folder))(torch.zeros(1, 1, 28, 28)).shape == (1, 2)
 
 

@@ -6,7 +6,7 @@ from uniqueinfo.experiments.data.dataset import Dataset, Part
 from uniqueinfo.experiments.data.features import features
 from uniqueinfo.experiments.data.pictures import MNIST, Pictures, Preparation, Prepared, imagenet
 from uniqueinfo.experiments.data.reviews import WordVectors, glove
-from uniqueinfo.experiments.data.weights import emnist_cnn, resnet18
+from uniqueinfo.experiments.data.weights import emnist_cnn, resnet18, resnet50
 
 __all__ = [
     "DATASETS",
@@ -24,4 +24,5 @@ __all__ = [
     "imagenet",
     "load",
     "resnet18",
+    "resnet50",
 ]

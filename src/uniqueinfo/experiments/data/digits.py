@@ -1,4 +1,4 @@
-"""Handwritten and photographed digits: MNIST (packed, or IDX), EMNIST letters (IDX), SVHN (.mat), UCI digits."""
+"""Handwritten and photographed digits, packed or as published: MNIST, EMNIST letters (IDX), SVHN (.mat), UCI digits."""
 
 from __future__ import annotations
 
@@ -50,18 +50,31 @@ def mnist_10c(folder: Path | None) -> Dataset[Pixels]:
 
 def emnist_letters(folder: Path | None) -> Dataset[Pixels]:
     """The 26 letters as EMNIST stores them: transposed."""
+    packed = None if folder is None else find(folder, "emnist_letters_26c.npz")
     parts = {}
     for part in ("train", "test"):
+        if packed is not None:
+            held = _packed(packed, part)
+            parts[part] = held.relabelled(held.labels - 1)
+            continue
         names = [name.format(part) for name in _LETTERS]
         files = None if folder is None else find_all(folder, *names)
         if files is None:
-            raise missing("emnist_letters", folder, [" and ".join(names)], "EMNIST's IDX files, with .gz or without")
+            wanted = ["emnist_letters_26c.npz", " and ".join(names)]
+            raise missing("emnist_letters", folder, wanted, "EMNIST's IDX files, with .gz or without")
         parts[part] = _part(read_idx(files[0]), read_idx(files[1]).astype(np.int64) - 1, part)
     return Dataset("emnist_letters", parts, tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 
 
 def svhn(folder: Path | None) -> Dataset[Pixels]:
-    """Digits of house numbers, 32 × 32 in colour, from the cropped format; there the digit 0 is labelled 10."""
+    """Digits of house numbers, 32 × 32 in colour: packed, or the cropped format, where the digit 0 is labelled 10."""
+    packed = None if folder is None else find(folder, "svhn_10c.npz")
+    if packed is not None:
+        return Dataset("svhn", {part: _packed(packed, part) for part in _SVHN}, tuple("0123456789"))
+    return Dataset("svhn", _cropped_svhn(folder), tuple("0123456789"))
+
+
+def _cropped_svhn(folder: Path | None) -> dict[str, Part[Pixels]]:
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
@@ -69,14 +82,15 @@ def svhn(folder: Path | None) -> Dataset[Pixels]:
     for part, name in _SVHN.items():
         file = None if folder is None else find(folder, name)
         if file is None:
-            raise missing("svhn", folder, [name], "SVHN's cropped digits, http://ufldl.stanford.edu/housenumbers")
+            where = "SVHN's cropped digits, http://ufldl.stanford.edu/housenumbers"
+            raise missing("svhn", folder, ["svhn_10c.npz", name], where)
         try:
             held = loadmat(file)
             pictures, labels = held["X"], held["y"].ravel().astype(np.int64) % 10
         except (MatReadError, ValueError, KeyError, NotImplementedError, TypeError) as error:
             raise InputError(f"{file}: is not SVHN's cropped format, X and y in a .mat ({error})") from error
         parts[part] = _part(np.ascontiguousarray(np.moveaxis(pictures, 3, 0)), labels, part)
-    return Dataset("svhn", parts, tuple("0123456789"))
+    return parts
 
 
 def uci_digits(folder: Path | None = None) -> Dataset[Pixels]:
