@@ -15,9 +15,12 @@ from torch import nn
 from tests import realdata
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.experiments import table1
+from uniqueinfo.experiments.data import imagenet, load
 from uniqueinfo.experiments.runner import Request, reproduce
 from uniqueinfo.experiments.table1_cells import compute
-from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, Problem
+from uniqueinfo.experiments.table1_problems import COLUMNS, RESNET50, Column, Effort, Problem
+from uniqueinfo.runs.photos.resnet18 import ResNet18
+from uniqueinfo.runs.photos.resnet50 import ResNet50
 from uniqueinfo.training import GradientDescent, GradientFlow
 
 
@@ -53,7 +56,6 @@ def test_a_run_leaves_a_table_with_intervals_beside_the_papers_figures(tmp_path:
     found = json.loads((tmp_path / "table1/figures.json").read_text(encoding="utf-8"))
     claims = {claim["what"]: claim for claim in found["claims"]}
     assert claims["MNIST MLP, λ = 0: predictions at least 0.98"]["holds"]
-    assert claims["cats/dogs ResNet-50, λ = 0: weights, influence"]["ours"] == "not run here"
     assert (tmp_path / "table1/table1.png").is_file()
 
 
@@ -82,7 +84,7 @@ def test_a_finished_cell_is_found_again(column: Column, tmp_path: Path, monkeypa
     assert first.facts == again.facts
 
 
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.key)
+@pytest.mark.parametrize("column", [*COLUMNS, RESNET50], ids=lambda column: column.key)
 def test_fewer_steps_go_as_far_as_the_papers(column: Column) -> None:
     for decay in (False, True):
         small, paper = (column.training(scale, decay) for scale in ("small", "paper"))
@@ -107,20 +109,23 @@ def test_columns_of_digits_are_read_from_real_data(key: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_trained_of_resnet_gives_the_whole_networks_outputs() -> None:
-    from uniqueinfo.experiments.data import imagenet, load
-    from uniqueinfo.runs.photos.resnet18 import ResNet18
-
-    file = realdata.path("resnet18_imagenet_backbone.npz")
-    problem = _column("resnet18").make(Request(data=realdata.FOLDER), 100)
+@pytest.mark.parametrize(
+    ("column", "network", "file"),
+    [(COLUMNS[2], ResNet18, "resnet18_imagenet_backbone.npz"), (RESNET50, ResNet50, "resnet50_imagenet_v1.npz")],
+)
+def test_what_is_trained_of_resnet_gives_the_whole_networks_outputs(
+    column: Column, network: Callable[..., nn.Module], file: str
+) -> None:
+    weights = realdata.path(file)
+    problem = column.make(Request(data=realdata.FOLDER), 40)
     torch.manual_seed(0)
-    whole: Callable[..., torch.Tensor] = ResNet18(1, file).eval()
-    photos = load("cats_dogs", realdata.FOLDER)["train"].draw(100, 0)
+    whole = network(1, weights).eval()
+    photos = load("cats_dogs", realdata.FOLDER)["train"].draw(40, 0)
     with torch.no_grad():
         wanted = whole(imagenet(64).all(photos.inputs.take(np.arange(3))))
         found = problem.network(problem.train[0][:3])
     torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
-    assert len(problem.train[1]) == 100
+    assert len(problem.train[1]) == 40
 
 
 def _column(key: str) -> Column:

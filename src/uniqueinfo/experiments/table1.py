@@ -11,15 +11,16 @@ what is smaller than in the paper. The CNN from scratch is the paper's own failu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
+from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.table1_cells import Cell, compute
 from uniqueinfo.experiments.table1_figure import figure
-from uniqueinfo.experiments.table1_problems import COLUMNS, RESNET50
+from uniqueinfo.experiments.table1_problems import COLUMNS, Column
 from uniqueinfo.statistics.correlation import lead, pearson, spearman
 
 _MEASURES, _METHODS = ("weights", "predictions"), ("linearization", "both ends", "influence")
@@ -32,12 +33,17 @@ _FASTER = 30.0
 
 
 def run(request: Request) -> Result:
+    """All columns but ResNet-50's, which `table1_resnet50` has."""
+    return tabled(COLUMNS, request)
+
+
+def tabled(columns: Sequence[Column], request: Request) -> Result:
     """Every cell in turn; what is finished is found again in the work folder."""
-    cells = [compute(column, decay, request) for decay in (False, True) for column in COLUMNS]
+    cells = [compute(column, decay, request) for decay in (False, True) for column in columns]
     return Result(
         table=pd.DataFrame([row for cell in cells for row in _rows(cell, request)]),
         figures={"table1": figure(cells)},
-        claims=[claim for cell in cells for claim in _claims(cell, request)] + _not_run(),
+        claims=[claim for cell in cells for claim in _claims(cell, request)],
         settings={_name(cell): _settings(cell, request) for cell in cells},
         data={cell.column.key: cell.facts["data"] for cell in cells},
         captions={
@@ -127,18 +133,6 @@ def _lead(cell: Cell, measure: str, seed: int) -> Claim:
         paper=paper,
         holds=found.value > 0 if paper is not None and paper > 0 else None,
     )
-
-
-def _not_run() -> list[Claim]:
-    return [
-        Claim(
-            f"cats/dogs ResNet-50, λ = {'10³' if decay else '0'}: {measure}, {method}",
-            NOT_RUN,
-            paper=figure,
-            note="its weights are not at hand",
-        )
-        for (measure, method, decay), figure in sorted(RESNET50.items(), key=lambda item: item[0][2])
-    ]
 
 
 def _name(cell: Cell) -> str:
