@@ -11,8 +11,8 @@ from uniqueinfo.experiments.runner import Request, Result
 from uniqueinfo.experiments.sources import Pair, compare
 
 PAIRS = (
-    Pair("mnist_on_photos", "MNIST over photographs", RESNET18, None, note="varies as SVHN does"),
-    Pair("uci_digits", "UCI digits", RESNET18, None, varied=False, note="as plain as MNIST"),
+    Pair("mnist_on_photos", "MNIST over photographs", RESNET18, None, note="stands in for SVHN"),
+    Pair("uci_digits", "UCI digits", RESNET18, None, varied=False, note="as plain as MNIST; beyond the paper"),
 )
 
 
