@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import log_softmax
@@ -53,12 +55,12 @@ def test_training_loss_stands_beside(planted: ui.Scores) -> None:
     np.testing.assert_allclose(table["training_loss"], np.square(planted.outputs - planted.targets).sum(axis=1) / 2)
 
 
-def test_training_loss_is_the_one_of_the_training() -> None:
+def test_training_loss_is_the_one_of_the_training(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)
-    scores = ui.score_features(
-        np.eye(3)[y] + rng.normal(size=(60, 3)), y, training=ui.Converged(0.1, loss="cross-entropy")
-    )
+    training = ui.Converged(0.1, loss="cross-entropy")
+    ui.score_features(np.eye(3)[y] + rng.normal(size=(60, 3)), y, training=training, out=tmp_path / "run")
+    scores = ui.load(tmp_path / "run")
     table = mislabeled(scores).frame(everyone=True).sort_index()
     np.testing.assert_allclose(table["training_loss"], -log_softmax(scores.outputs, axis=1)[np.arange(60), y])
 

@@ -333,5 +333,5 @@ def _training_losses(scores: Scores) -> Floats:
 
     name = loss_of(scores.settings)
     loss = as_loss(name if name in LOSSES else SQUARED)
-    found: Floats = loss.value(torch.from_numpy(scores.outputs), torch.from_numpy(scores.targets)).numpy()
+    found: Floats = loss.value(torch.tensor(scores.outputs), torch.tensor(scores.targets)).numpy()
     return found
