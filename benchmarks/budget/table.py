@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,41 @@ def write_page(found: Found, page: Path) -> None:
     with replacing(beside / "budget.json") as kept:
         kept.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     intro = (
-        "# What a score costs\n\nEvery figure is a ratio of two times of one run. `make bench-budget` measures them "
+        f"# What a score costs\n\n{_quoted(found)}\n\nEvery figure is a ratio of two times of one run. `make bench-budget` measures them "
         f"and writes this page; the figures themselves are in `{beside.name}/budget.json`.\n"
     )
     with replacing(page) as written:
         written.write_text("\n".join([intro, *(table.markdown() for table in tables(found))]), encoding="utf-8")
+
+
+def _quoted(found: Found) -> str:
+    """Three sentences, of the figures."""
+    busy = found.get("busy", {})
+    over = {
+        work: max(
+            (
+                _over(busy[f"{work}, {WAYS[0]}, {beside}"], busy[f"{work}, {WAYS[0]}, nothing"]["seconds"])
+                for beside in BESIDE
+                if f"{work}, {WAYS[0]}, {beside}" in busy
+            ),
+            default=float("nan"),
+        )
+        for work in WORKS
+    }
+    narrow = found.get("features", {}).get(WAYS[0], {}).get("seconds", {})
+    ratio = narrow.get("alone", float("nan")) / narrow.get("square", float("nan"))
+    again = [each["anew"] / each["ours"] for each in found.get("rescoring", {}).values()]
+    return "\n".join(
+        f"> {line}"
+        for line in wrap(
+            f"Beside two processes that never rest, on as many cores, features take {over['features']:.1f} times as "
+            f"long as on an idle machine, a network {over['network']:.1f} and the demo {over['demo']:.1f} times. "
+            f"200,000 samples of 256 features are scored in {ratio:.0f} times the time of one product XᵀX. After "
+            f"removals, scoring what is left takes between a {max(again, default=float('nan')):.0f}th and a "
+            f"{min(again, default=float('nan')):.0f}th of scoring it from the start.",
+            118,
+        )
+    )
 
 
 def _busy(found: Mapping[str, Any]) -> BudgetTable:

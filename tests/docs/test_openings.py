@@ -11,13 +11,24 @@ import pytest
 
 from benchmarks import attribution_page, scale_page
 from benchmarks.acquire import page as acquire_page
+from benchmarks.budget import table as budget_table
 from benchmarks.peers import page as peers_page
 from benchmarks.peers.figures import Found
 from tests.docs.blocks import ROOT
 from uniqueinfo.experiments import gallery
 from uniqueinfo.experiments.registry import EXPERIMENTS
 
-WRITTEN = ("results", "benchmarks", "attribution", "real-training", "labels", "acquire", "language-models", "scale")
+WRITTEN = (
+    "results",
+    "benchmarks",
+    "attribution",
+    "real-training",
+    "labels",
+    "acquire",
+    "language-models",
+    "scale",
+    "budget",
+)
 DOCS = ROOT / "docs"
 
 
@@ -47,6 +58,7 @@ MADE: dict[str, Callable[[], str]] = {
     "attribution": lambda: attribution_page._quoted(held("attribution/attribution.json")["methods"]),
     "scale": lambda: scale_page._quoted(held("scale/scale.json"))[0],
     "acquire": lambda: acquire_page._quoted(held("acquire/acquire.json")),
+    "budget": lambda: budget_table._quoted(held("budget/budget.json")),
     "benchmarks": lambda: peers_page._quoted(Found(held("benchmarks/results.json"))),
     "results": reproduced,
 }
