@@ -34,6 +34,11 @@ EXPERIMENTS = {
         long=True,
         remark="As in ResNet-18's column, few small photographs are learnt and only the end of the network is trained.",
     ),
+    "letters": Experiment(
+        "pretraining done again: Table 1's pretrained CNN from our own weights and from the published ones",
+        "Table 1. The CNN is pretrained on EMNIST's letters; its authors' weights are published.",
+        long=True,
+    ),
     "informative": Experiment(
         "how information is spread over samples; the most and the least informative ones",
         "Figures 1 and 4. Most samples carry little. The least informative look typical, the most informative hard. "
