@@ -32,6 +32,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Claim("p(w|S) of a point", 0.36412, 0.2981, 0.43, "0.3 ± 0.1", True, "by a test"),
         Claim("another", -1.0, paper=2.0, holds=False),
         Claim("a third", NOT_RUN, note="no data"),
+        Claim("ours alone", 4.0, holds=False, note="at least 5"),
     ]
     folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
@@ -61,7 +62,7 @@ def test_the_page_shows_every_figure_claim_and_setting(page: Path) -> None:
     assert "| p(w\\|S) of a point<sup>1</sup> | 0.3 ± 0.1 | 0.364 [0.298,\N{NO-BREAK SPACE}0.43] | ✓ |" in said
     assert "| another | 2 | -1 | **✗** |" in said
     assert f"| a third<sup>2</sup> |  | {NOT_RUN} |  |" in said
-    assert "1. by a test\n2. no data\n" in said
+    assert "1. by a test\n2. no data\n3. at least 5\n" in said
     assert "uniqueinfo reproduce bound --scale small --seed 4" in said
     assert "Settings: lr 0.001." in said
     assert "made_up `ffffffffffff`" in said
@@ -69,17 +70,32 @@ def test_the_page_shows_every_figure_claim_and_setting(page: Path) -> None:
     assert (page.parent / "page" / "bound-shown.png").is_file()
 
 
-def test_the_first_finding_of_each_stands_above_all(page: Path) -> None:
+def test_every_claim_of_the_paper_stands_above_all_in_one_line(page: Path) -> None:
+    above = page.read_text(encoding="utf-8").partition("## ")[0]
+    ours = "0.364 [0.298,\N{NO-BREAK SPACE}0.43]"
+    assert rf"| [bound](#bound) | p(w\|S) of a point | 0.3 ± 0.1 | {ours} | ✓ |" in above
+    assert "| [bound](#bound) | another | 2 | -1 | **✗** |" in above
+    assert "ours alone" not in above
+    assert "> Of 2 claims of the paper that were tested on real data, 1 hold here; those that do not are in" in above
+
+
+def test_what_we_expected_and_did_not_find_is_an_open_question(page: Path) -> None:
     said = page.read_text(encoding="utf-8")
-    ours = "✓ 0.364 [0.298,\N{NO-BREAK SPACE}0.43]"
-    first = rf"| [bound](#bound) | p(w\|S) of a point | 0.3 ± 0.1 | {ours} | 1 of 2 | small |"
-    assert first in said.partition("## ")[0]
+    section, _, last = said.partition("## Open questions")
+    assert "| ours alone<sup>3</sup> |  | 4 |  |" in section
+    assert "1 expectations of ours are [open](#open-questions)." in section
+    assert "| ours alone | 4 | at least 5 |" in last
+
+
+def test_pictures_come_before_settings(page: Path) -> None:
+    said = page.read_text(encoding="utf-8")
+    assert said.rindex("![Dots.]") < said.index("## Settings") < said.index("Settings: lr 0.001.")
 
 
 def test_what_the_paper_found_comes_before_what_does_not_hold_here(page: Path) -> None:
     said = page.read_text(encoding="utf-8").partition("## bound")[2]
     assert f"**The paper.** {EXPERIMENTS['bound'].paper}\n" in said
-    assert "**Here.** 1 of 2 claims hold; not: another (-1, the paper: 2). Not run here: 1.\n" in said
+    assert "**Here.** 1 of 2 claims hold; not: another (-1, the paper: 2). Not run here: 1. " in said
 
 
 def test_experiments_without_results_are_named(page: Path) -> None:

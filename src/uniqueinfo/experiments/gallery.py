@@ -1,4 +1,4 @@
-"""The page of a results folder: what the paper found and what we did, every figure, settings and time."""
+"""The page of a results folder: every claim of the paper in one table, then the pictures, the settings last."""
 
 from __future__ import annotations
 
@@ -25,12 +25,19 @@ _SCALES = {
 }
 _HEAD = """# The paper, reproduced
 
-Every table and figure of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
-ICLR 2021) that real data could be had for, each made by one command, with the paper's figures beside ours. Intervals
-are of 95 %, by the test each line names; ✓ is a claim that holds, ✗ one that does not. The table has the first finding
-of each experiment; its name leads to all of them. This page is written by `uniqueinfo reproduce --gallery`, from what
-the runs left behind, which lies in `results/` (`NAME.json`, the pictures); nothing in it is typed by hand. Times are of
-the last run, which does not compute again what an earlier one kept.
+The tables and figures of *Estimating informativeness of samples with Smooth Unique Information* (Harutyunyan et al.,
+ICLR 2021) that real data could be had for. First every claim of the paper, in one line; then the experiments one by
+one, pictures first; then what is open; settings last. Intervals are of 95 %. A claim holds (✓) by the test its line in
+the experiment's own table names, or does not (✗). The page is written by `uniqueinfo reproduce --gallery` from what the
+runs left in `results/` (`NAME.json`, the pictures); nothing in it is typed by hand.
+"""
+_OPEN = """## Open questions
+
+What we expected beyond the paper, by bounds of our own, and did not find. No claim of the paper hangs on it.
+"""
+_SETTINGS = """## Settings
+
+Commands, data and settings. Times are of the last run, which does not compute again what an earlier one kept.
 """
 
 
@@ -55,6 +62,9 @@ def write_gallery(results: Path, page: Path) -> None:
         f"{title}\n\n{_quoted(found)}\n\n{rest}",
         _summary(found),
         *(_section(name, run, beside.name) for name, run in found.items()),
+        _open(found),
+        _SETTINGS,
+        *(_details(name, run) for name, run in found.items()),
     ]
     absent = [name for name in EXPERIMENTS if name not in found]
     if absent:
@@ -71,35 +81,50 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _quoted(found: Mapping[str, Mapping[str, Any]]) -> str:
-    tested = {name: _tested(run["claims"]) for name, run in found.items()}
+    tested = {name: some for name, run in found.items() if (some := _tested(_papers(run["claims"])))}
     claims = [claim for some in tested.values() for claim in some]
     short = [f"[{name}](#{name})" for name, some in tested.items() if not all(claim["holds"] for claim in some)]
+    ours = [claim for run in found.values() for claim in _tested(run["claims"]) if claim["paper"] is None]
     return quoted(
-        f"Of {len(claims)} claims, most of them the paper's, that were tested on real data, "
-        f"{sum(claim['holds'] for claim in claims)} hold here.",
-        f"In {len(found) - len(short)} of {len(found)} experiments all do; not all in {', '.join(short) or 'none'}.",
+        f"Of {len(claims)} claims of the paper that were tested on real data, "
+        f"{sum(claim['holds'] for claim in claims)} hold here; those that do not are in "
+        f"{', '.join(short) or 'no experiment'}.",
+        f"Of {len(ours)} expectations of ours beyond it, {sum(claim['holds'] for claim in ours)} came true; the others "
+        "are [open questions](#open-questions).",
         "Each is made anew by one command, `uniqueinfo reproduce NAME`.",
     )
 
 
 def _summary(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """A line for every claim of the paper that was tested, or could not be."""
     rows = []
     for name, run in found.items():
-        tested = _tested(run["claims"])
-        holds = f"{sum(claim['holds'] for claim in tested)} of {len(tested)}" if tested else ""
-        shown = [row(claim, claim["what"]) for claim in _first(run["claims"])]
-        what, paper, ours, held = shown[0] if shown else (run["what"], "", "", "")
-        rows.append((f"[{name}](#{name})", what, paper, f"{held} {ours}".strip(), holds, run["scale"]))
-    return table(("experiment", "for one", "the paper", "ours", "claims that hold", "scale"), rows)
+        told = [one for one in _papers(run["claims"]) if one["holds"] is not None or one["ours"] == NOT_RUN]
+        rows += [(f"[{name}](#{name})", *row(claim, claim["what"])) for claim in told]
+    return table(("experiment", "claim", "the paper", "ours", "holds"), rows)
 
 
-def _first(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those that were run, beginning with what the paper has a figure for."""
-    return sorted((claim for claim in claims if claim["ours"] != NOT_RUN), key=lambda claim: claim["paper"] is None)
+def _papers(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [claim for claim in claims if claim["paper"] is not None]
 
 
 def _tested(claims: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [claim for claim in claims if claim["holds"] is not None]
+
+
+def _is_open(claim: Mapping[str, Any]) -> bool:
+    """An expectation of ours that did not come true."""
+    return claim["paper"] is None and claim["holds"] is False
+
+
+def _open(found: Mapping[str, Mapping[str, Any]]) -> str:
+    parts = []
+    for name, run in found.items():
+        rows = [(*row(claim, claim["what"])[::2], claim["note"]) for claim in run["claims"] if _is_open(claim)]
+        if rows:
+            reason = EXPERIMENTS[name].open_question or ""
+            parts += [f"**[{name}](#{name}).** {reason}\n", table(("expected", "ours", "bound"), rows)]
+    return "\n".join([_OPEN, *parts]) if parts else ""
 
 
 def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
@@ -112,20 +137,31 @@ def _section(name: str, run: Mapping[str, Any], folder: str) -> str:
         lines.append(f"![{_plain(caption) or figure}]({folder}/{name}-{figure}.png)\n")
         if caption:
             lines.append(f"*{caption}*\n")
-    lines.append(claim_tables(claims))
+    shown = [{**claim, "holds": None} if _is_open(claim) else claim for claim in claims]
+    return "\n".join([*lines, claim_tables(shown)])
+
+
+def _details(name: str, run: Mapping[str, Any]) -> str:
+    """How it is made anew."""
     data = ", ".join(f"{key} `{fingerprint[:12]}`" for key, fingerprint in run["data"].items())
     details = [
         f"`uniqueinfo reproduce {name} --scale {run['scale']} --seed {run['seed']}`: {_duration(run['seconds'])}, "
-        f"{_SCALES[run['scale']]}.",
+        f"{_SCALES[run['scale']]}{_but(name, run['scale'])}.",
         f"Data (SHA-256): {data}." if data else "",
         _settings(run["settings"]),
     ]
-    return "\n".join([*lines, *(line for line in details if line), ""])
+    return "\n".join([f"**{name}**\n", *(line for line in details if line), ""])
+
+
+def _but(name: str, scale: str) -> str:
+    smaller = EXPERIMENTS[name].smaller
+    return f", but {smaller}" if smaller and scale == "paper" else ""
 
 
 def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
     """How many claims hold, and which do not."""
-    tested = _tested(claims)
+    claims = list(claims)
+    tested = [claim for claim in _tested(claims) if not _is_open(claim)]
     failed = [row(claim, claim["what"]) for claim in tested if not claim["holds"]]
     absent = sum(claim["ours"] == NOT_RUN for claim in claims)
     said = (
@@ -139,7 +175,9 @@ def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
         said += "; not: " + "; ".join(
             f"{what} ({ours}{f', the paper: {paper}' if paper else ''})" for what, paper, ours, _ in failed
         )
-    return said + (f". Not run here: {absent}." if absent else ".")
+    questions = sum(map(_is_open, claims))
+    said += f". Not run here: {absent}." if absent else "."
+    return said + (f" {questions} expectations of ours are [open](#open-questions)." if questions else "")
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
