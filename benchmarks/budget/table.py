@@ -57,8 +57,8 @@ def write_page(found: Found, page: Path) -> None:
     with replacing(beside / "budget.json") as kept:
         kept.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     intro = (
-        f"# What a score costs\n\n{_quoted(found)}\n\nEvery figure is a ratio of two times of one run. `make bench-budget` measures them "
-        f"and writes this page; the figures themselves are in `{beside.name}/budget.json`.\n"
+        f"# What a score costs\n\n{_quoted(found)}\n\nEvery figure is a ratio of two times of one run. `make "
+        f"bench-budget` measures them and writes this page; the figures themselves are in `{beside.name}/budget.json`.\n"
     )
     with replacing(page) as written:
         written.write_text("\n".join([intro, *(table.markdown() for table in tables(found))]), encoding="utf-8")
@@ -87,8 +87,8 @@ def _quoted(found: Found) -> str:
             f"Beside two processes that never rest, on as many cores, features take {over['features']:.1f} times as "
             f"long as on an idle machine, a network {over['network']:.1f} and the demo {over['demo']:.1f} times. "
             f"200,000 samples of 256 features are scored in {ratio:.0f} times the time of one product XᵀX. After "
-            f"removals, scoring what is left takes between a {max(again, default=float('nan')):.0f}th and a "
-            f"{min(again, default=float('nan')):.0f}th of scoring it from the start.",
+            f"removals, scoring what is left is {min(again, default=float('nan')):.0f} to "
+            f"{max(again, default=float('nan')):.0f} times as fast as scoring it from the start.",
             118,
         )
     )
