@@ -58,7 +58,7 @@ def write_page(found: Found, page: Path) -> None:
         kept.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     intro = (
         f"# What a score costs\n\n{_quoted(found)}\n\nEvery figure is a ratio of two times of one run. `make "
-        f"bench-budget` measures them and writes this page; the figures themselves are in `{beside.name}/budget.json`.\n"
+        f"bench-budget` measures them and writes this page; the figures are in `{beside.name}/budget.json`.\n"
     )
     with replacing(page) as written:
         written.write_text("\n".join([intro, *(table.markdown() for table in tables(found))]), encoding="utf-8")
