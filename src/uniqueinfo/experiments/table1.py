@@ -37,14 +37,14 @@ def run(request: Request) -> Result:
     return tabled(COLUMNS, request)
 
 
-def tabled(columns: Sequence[Column], request: Request) -> Result:
-    """Every cell in turn; what is finished is found again in the work folder."""
+def tabled(columns: Sequence[Column], request: Request, timed: bool = True) -> Result:
+    """Every cell in turn; what is finished is found again in the work folder. `timed`: whether times are told."""
     cells = [compute(column, decay, request) for decay in (False, True) for column in columns]
     return Result(
         table=pd.DataFrame([row for cell in cells for row in _rows(cell, request)]),
         figures={"table1": figure(cells)},
-        claims=[claim for cell in cells for claim in _claims(cell, request)],
-        settings={_name(cell): _settings(cell, request) for cell in cells},
+        claims=[claim for cell in cells for claim in _claims(cell, request, timed)],
+        settings={_name(cell): _settings(cell, request, timed) for cell in cells},
         data={cell.column.key: cell.facts["data"] for cell in cells},
         captions={
             "table1": "Scores of left-out samples against really training again without them (above, λ = 0), and their "
@@ -82,7 +82,7 @@ def _rows(cell: Cell, request: Request) -> list[dict[str, Any]]:
     return found
 
 
-def _claims(cell: Cell, request: Request) -> list[Claim]:
+def _claims(cell: Cell, request: Request, timed: bool) -> list[Claim]:
     claims, seed = [], request.seed
     comparable = cell.column.key != "cnn"  # the published failure is reported as it comes out
     for measure in _MEASURES:
@@ -103,7 +103,7 @@ def _claims(cell: Cell, request: Request) -> list[Claim]:
                     )
                 )
         claims.append(_lead(cell, measure, seed))
-    for what, name in (("lissa", "LiSSA"), ("gradients", "conjugate gradients")):
+    for what, name in (("lissa", "LiSSA"), ("gradients", "conjugate gradients")) if timed else ():
         ratio = cell.seconds[what] / cell.seconds["linearization"]
         holds = ratio >= _FASTER if what == "lissa" else ratio > 1
         note = f"processor time for all {cell.facts['samples']} samples, {name} extrapolated from those done"
@@ -139,7 +139,7 @@ def _name(cell: Cell) -> str:
     return f"{cell.column.title}, λ = {'10³' if cell.decay else '0'}"
 
 
-def _settings(cell: Cell, request: Request) -> dict[str, Any]:
+def _settings(cell: Cell, request: Request, timed: bool) -> dict[str, Any]:
     effort = cell.column.effort[request.scale]
     return {
         "training": cell.facts["training"],
@@ -154,5 +154,5 @@ def _settings(cell: Cell, request: Request) -> dict[str, Any]:
             "scale": effort.scale,
         },
         "smaller": effort.smaller,
-        "seconds for all samples": cell.seconds,
+        "seconds for all samples": cell.seconds if timed else None,
     }
