@@ -47,7 +47,7 @@ def run(request: Request) -> Result:
     cells = {name: compute(_column(name, build), False, request) for name, build in weights.items()}
     return Result(
         table=pd.DataFrame([_row(name, cell) for name, cell in cells.items()]),
-        figures={"letters": figure(list(cells.values()))},
+        figures={"letters": figure(list(cells.values()), _METHODS)},
         claims=[*_claims(cells), *(_accuracy(name, share, len(letters["test"])) for name, share in shares.items())],
         settings={
             "epochs": _EPOCHS,
@@ -59,8 +59,7 @@ def run(request: Request) -> Result:
         data={"emnist_letters": letters.fingerprint, "mnist_4v9": cells["own"].facts["data"]},
         captions={
             "letters": "Scores of left-out digits against really training again without them, from the published "
-            "weights and from our own, and their correlations; crosses are the paper's. Influence functions are of "
-            f"{_EFFORT.influenced} samples alone."
+            "weights and from our own, and their correlations; crosses are the paper's."
         },
     )
 

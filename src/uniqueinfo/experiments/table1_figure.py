@@ -18,7 +18,7 @@ _MEASURES = {"weights": "weights, ½‖w − w₋ᵢ‖²", "predictions": "pred
 _METHODS = {"linearization": _OURS, "both ends": _ENDS, "influence": _INFLUENCE}
 
 
-def figure(cells: Sequence[Cell]) -> Figure:
+def figure(cells: Sequence[Cell], methods: Sequence[str] = tuple(_METHODS)) -> Figure:
     """Above: scores against the truth without decay. Below: correlations with intervals; crosses are the paper's."""
     shown = [cell for cell in cells if not cell.decay]
     drawn = Figure(figsize=(3.1 * max(len(shown), 3), 9.5), layout="constrained")
@@ -26,25 +26,25 @@ def figure(cells: Sequence[Cell]) -> Figure:
     panels = above.subplots(2, len(shown), squeeze=False)
     for row, (measure, title) in enumerate(_MEASURES.items()):
         for place, cell in enumerate(shown):
-            _scatter(panels[row, place], cell, measure)
+            _scatter(panels[row, place], cell, measure, methods)
             panels[row, place].set_title(fill(cell.column.title, 24) if row == 0 else "", fontsize=10)
         panels[row, 0].set_ylabel(f"score of {title}", fontsize=9)
     panels[0, 0].legend(frameon=False, fontsize=8, loc="upper left")
     above.supxlabel("the same after really training again without the sample", fontsize=9)
     bars = below.subplots(1, 2, sharey=True)
     for ax, (measure, title) in zip(bars, _MEASURES.items(), strict=True):
-        _bars(ax, cells, measure)
+        _bars(ax, cells, measure, methods)
         ax.set_title(title, fontsize=10)
     bars[0].set_ylabel("Pearson's correlation with the truth")
     below.legend(*bars[0].get_legend_handles_labels(), frameon=False, fontsize=8, loc="outside upper center", ncols=4)
     return drawn
 
 
-def _scatter(ax: Axes, cell: Cell, measure: str) -> None:
+def _scatter(ax: Axes, cell: Cell, measure: str, methods: Sequence[str]) -> None:
     everything = []
-    for method, colour in _METHODS.items():
+    for method in methods:
         scores, truth = cell.pair(measure, method)
-        ax.scatter(truth, scores, s=13, color=colour, alpha=0.75, linewidths=0, label=method)
+        ax.scatter(truth, scores, s=13, color=_METHODS[method], alpha=0.75, linewidths=0, label=method)
         everything.append(truth)
     known = np.concatenate(everything)
     ends = [known[known > 0].min(), known.max()]
@@ -55,8 +55,9 @@ def _scatter(ax: Axes, cell: Cell, measure: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _bars(ax: Axes, cells: Sequence[Cell], measure: str) -> None:
-    for shift, (method, colour) in zip((-0.27, 0, 0.27), _METHODS.items(), strict=True):
+def _bars(ax: Axes, cells: Sequence[Cell], measure: str, methods: Sequence[str]) -> None:
+    for number, method in enumerate(methods):
+        shift, colour = 0.27 * (number - (len(methods) - 1) / 2), _METHODS[method]
         for place, cell in enumerate(cells):
             found = pearson(*cell.pair(measure, method))
             spread = [[found.value - found.low], [found.high - found.value]]
