@@ -20,6 +20,9 @@ from uniqueinfo.training.loss_names import LossFunction, check_loss
 _BELOW_ZERO = 1e-9
 """Curvature this far below zero, relative to the largest, is rounding; more is a loss that is not convex."""
 
+_ROUNDED = 1e-6
+"""Targets that were computed, as residuals and outputs added up, may be this far from what they stand for."""
+
 
 class Loss(ABC):
     """The loss of single samples with its two derivatives; outputs and targets are (n, k)."""
@@ -135,8 +138,8 @@ class CrossEntropy(Loss):
 
     def check(self, targets: Tensor) -> None:
         """Targets are probabilities: of one class, or of several that add up to one."""
-        inside = bool(((targets >= 0) & (targets <= 1)).all())
-        whole = targets.shape[1] == 1 or bool((targets.sum(dim=1) - 1).abs().max() < 1e-6)
+        inside = _are_probabilities(targets)
+        whole = targets.shape[1] == 1 or bool((targets.sum(dim=1) - 1).abs().max() < _ROUNDED)
         if not (inside and whole):
             raise InputError(
                 'loss="cross-entropy": targets must be classes, or probabilities that add up to one; several '
@@ -170,7 +173,7 @@ class Logistic(Loss):
 
     def check(self, targets: Tensor) -> None:
         """Every target is a probability."""
-        if bool(((targets < 0) | (targets > 1)).any()):
+        if not _are_probabilities(targets):
             raise InputError('loss="logistic": targets must be 0, 1 or probabilities between, one for each output')
 
 
@@ -276,6 +279,14 @@ class OwnLoss(Loss):
 
 
 _KNOWN: dict[str, Loss] = {loss.name: loss for loss in (SquaredError(), CrossEntropy(), Logistic(), Huber(), Poisson())}
+
+
+def _are_probabilities(targets: Tensor) -> bool:
+    """
+    >>> _are_probabilities(torch.tensor([1.0, -1e-9])), _are_probabilities(torch.tensor([-0.1]))
+    (True, False)
+    """
+    return bool(((targets >= -_ROUNDED) & (targets <= 1 + _ROUNDED)).all())
 
 
 def as_loss(loss: str | LossFunction) -> Loss:
