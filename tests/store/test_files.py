@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -67,3 +68,10 @@ def test_a_first_write_that_was_killed_blocks_nothing(tmp_path: Path) -> None:
     (tmp_path / "run" / ".run.json.0123456789abcdef.part").write_text('{"form')
     OwnedFolder.open(tmp_path / "run", "run", {}, record="run.json")
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.json"]
+
+
+def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a device"), replacing(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()

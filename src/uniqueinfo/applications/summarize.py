@@ -250,7 +250,9 @@ class _Task:
         samples = len(self.selection.information)
         found = sorted({round(share * samples) for share in shares if math.isfinite(share)}, reverse=True)
         if not found or found[-1] < 1 or found[0] >= samples:
-            raise InputError(f"of {samples} samples at least one must stay and one leave; got the shares {shares}")
+            raise InputError(
+                f"keep: of {samples} samples at least one must stay and one leave; got the shares {shares}, give others"
+            )
         return found
 
     def schedule(self, shares: Sequence[float]) -> list[int]:

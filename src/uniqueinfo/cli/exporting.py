@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def check_export(path: Path | None) -> None:
     """Refuse a place that cannot be written to before anything is computed."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise InputError(f"--export {path}: expected a file in a folder that is there")
+    if path is not None and ((path.exists() and not path.is_file()) or not path.parent.is_dir()):
+        raise InputError(f"--export {path}: expected a file in a folder that is there; name one")
 
 
 def export_table(run: Path | None, frame: pd.DataFrame, path: Path) -> list[str]:

@@ -97,7 +97,7 @@ def read(path: Path) -> list[Decision]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+        raise InputError(f"decisions {path}: cannot be read ({error.strerror}); check the path") from error
     found = []
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last line's end is empty, or torn
         if not line.strip():

@@ -44,7 +44,9 @@ def import_(run: Run, path: Path, name: str, by: str) -> int:
     except OSError as error:
         raise InputError(f"--import {path}: cannot be read ({error.strerror}); check the path") from error
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise InputError(f"{path}: is not {form.words} ({type(error).__name__}: {error})") from error
+        raise InputError(
+            f"--import {path}: is not {form.words} ({type(error).__name__}: {error}); name the file that was exported"
+        ) from error
     strange = next((one.id for one in answers if one.id not in given), None)
     if strange is not None:
         raise InputError(f"{path}: names sample {strange!r}, which this run does not have")

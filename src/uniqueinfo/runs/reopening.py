@@ -95,7 +95,7 @@ def validated(
 def validation_plan(run: Run, scores: Scores, trust: CodeTrust = NOBODY, **asked: Any) -> Plan:
     """How long that would take; trains nothing."""
     if asked.pop("train_function", None) is not None:
-        raise InputError("--dry-run: how long your own training takes is not known here; time it once")
+        raise InputError("--dry-run: how long your own training takes is not known here; drop --dry-run")
     network, (train, val) = _retrainable(run, trust)
     return expected(network, train, val, scores=scores, **asked)
 

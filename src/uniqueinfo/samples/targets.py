@@ -50,6 +50,12 @@ class Encoding:
             named = as_array("classes", list(classes))
             if named.ndim != 1:
                 raise InputError(f"classes: expected a list of class labels, got shape {named.shape}")
+            if named.dtype.kind == "O":
+                if missing(named).any():
+                    raise InputError(
+                        f"classes: expected class labels, and one of {named.tolist()} is none; leave it out"
+                    )
+                named = named.astype(str)
             if len(np.unique(named)) < len(named) or len(named) == 0:
                 raise InputError(f"classes: expected different class labels, got {named.tolist()}")
             return cls(named)

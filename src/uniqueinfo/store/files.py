@@ -34,7 +34,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """A file to write beside `path`, which takes its place once written; on an error it goes and `path` stays.
 
     Nobody can guess its name and put a link there to have another file written over; where one lies in the way after
-    all, nothing is written.
+    all, nothing is written. A device, such as /dev/null, is refused: a file in its place would be the end of it.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "note.txt"
@@ -43,6 +43,8 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> target.read_text(), len(list(target.parent.iterdir()))
     ('whole', 1)
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{path}: is a device, which a file would take the place of; name a file")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINK, 0o666))  # less what the umask takes
     try:

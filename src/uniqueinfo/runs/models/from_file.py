@@ -85,8 +85,8 @@ def function_in(option: str, name: str) -> Callable[..., Any]:
     if not path.is_file():
         raise InputError(f"{option} {name}: there is no file {path}; check the path")
     spec = importlib.util.spec_from_file_location(f"uniqueinfo_model_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise InputError(f"{option} {name}: {path} is no Python file; name one that ends in .py")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
