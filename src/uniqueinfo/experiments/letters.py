@@ -24,7 +24,7 @@ from uniqueinfo.experiments.runner import Claim, Request, Result
 from uniqueinfo.experiments.table1_cells import Cell, compute
 from uniqueinfo.experiments.table1_figure import figure
 from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, digits
-from uniqueinfo.runs.photos.resnet18 import fill_from_npz
+from uniqueinfo.runs.photos.npz_weights import fill_from_npz
 from uniqueinfo.statistics.bootstrap import bootstrap
 from uniqueinfo.statistics.correlation import correlation_matrix, pearson
 from uniqueinfo.statistics.interval import Interval

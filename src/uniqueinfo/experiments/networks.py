@@ -6,7 +6,7 @@ from pathlib import Path
 
 from torch import nn
 
-from uniqueinfo.runs.photos.resnet18 import fill_from_npz
+from uniqueinfo.runs.photos.npz_weights import fill_from_npz
 
 
 def mlp(inputs: int = 28 * 28, hidden: int = 1024, outputs: int = 1) -> nn.Sequential:
