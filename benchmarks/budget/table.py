@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -52,16 +52,22 @@ def tables(found: Found) -> Iterator[BudgetTable]:
 
 def write_page(found: Found, page: Path) -> None:
     """The page, and the figures in a folder beside it."""
-    beside = page.with_suffix("")
-    beside.mkdir(parents=True, exist_ok=True)
-    with replacing(beside / "budget.json") as kept:
-        kept.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     intro = (
         f"# What a score costs\n\n{_quoted(found)}\n\nEvery figure is a ratio of two times of one run. `make "
-        f"bench-budget` measures them and writes this page; the figures are in `{beside.name}/budget.json`.\n"
+        "bench-budget` measures them and writes this page; the figures are in `budget/budget.json`.\n"
     )
+    write_tables(page, found, intro, tables(found))
+
+
+def write_tables(page: Path, found: Found, intro: str, made: Iterable[BudgetTable]) -> None:
+    """A page of tables, and what they are made of, `found`, in a folder beside it, of the page's name."""
+    beside = page.with_suffix("")
+    beside.mkdir(parents=True, exist_ok=True)
+    with replacing(beside / f"{page.stem}.json") as kept:
+        kept.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     with replacing(page) as written:
-        written.write_text("\n".join([intro, *(table.markdown() for table in tables(found))]), encoding="utf-8")
+        text = "\n".join([intro, *(table.markdown() for table in made)])
+        written.write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
 def _quoted(found: Found) -> str:

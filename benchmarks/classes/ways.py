@@ -24,9 +24,10 @@ FEW = 100  # digits whose cross-entropy is followed exactly
 CLASSES = (10, 100, 1000)
 GROWN = 400  # made-up samples, the same for every number of classes
 EXACT = "exact: every output has its rows"
+DEFAULT = 'the default (effort="minutes")'
 DIGITS: dict[str, dict[str, Any]] = {
     EXACT: {"projection": None, "effort": "exact"},
-    'the default (effort="minutes")': {},
+    DEFAULT: {},
     'effort="seconds"': {"effort": "seconds"},
     "outputs alike, OutputAverage(10)": {"projection": None, "outputs": ui.OutputAverage(10)},
     "outputs alike, OutputAverage(4)": {"projection": None, "outputs": ui.OutputAverage(4)},

@@ -12,6 +12,7 @@ import pytest
 from benchmarks import attribution_page, scale_page
 from benchmarks.acquire import page as acquire_page
 from benchmarks.budget import table as budget_table
+from benchmarks.classes import page as classes_page
 from benchmarks.peers import page as peers_page
 from benchmarks.peers.figures import Found
 from tests.docs.blocks import ROOT
@@ -28,6 +29,7 @@ WRITTEN = (
     "language-models",
     "scale",
     "budget",
+    "classes",
 )
 DOCS = ROOT / "docs"
 
@@ -58,6 +60,7 @@ MADE: dict[str, Callable[[], str]] = {
     "attribution": lambda: attribution_page._quoted(held("attribution/attribution.json")["methods"]),
     "scale": lambda: scale_page._quoted(held("scale/scale.json"))[0],
     "acquire": lambda: acquire_page._quoted(held("acquire/acquire.json")),
+    "classes": lambda: classes_page._quoted(held("classes/classes.json")),
     "budget": lambda: budget_table._quoted(held("budget/budget.json")),
     "benchmarks": lambda: peers_page._quoted(Found(held("benchmarks/results.json"))),
     "results": reproduced,
