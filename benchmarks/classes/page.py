@@ -18,9 +18,9 @@ _INTRO = """\
 Every output of a network has its own row of the Jacobian, so n samples of k classes have nk rows. Exact scores
 decompose a matrix of nk × nk: for that step ten classes cost a thousand times what one output does. Two ways out:
 
-- **Outputs alike** (`outputs=ui.OutputAverage(4)`), for squared error: training is taken to move all outputs alike, as
-  it does those of a linear head, and nearly those of wide networks. One row for each sample, n × n. `effort=` takes it
-  by itself where exact scores would take too long.
+- **Outputs alike** (`outputs=ui.OutputAverage(4)`), for any loss: training is taken to move all outputs alike, as it
+  does those of a linear head, and nearly those of wide networks. One row for each sample, n × n. Under squared error
+  `effort=` takes it by itself where exact scores would take too long.
 - **One margin** (`outputs=ui.class_margin`), for cross-entropy: softmax cross-entropy is the logistic loss of one
   number, f_y − log Σ_{j≠y} exp f_j. Information is then in margins, not in outputs: scores of another kind, which are
   never taken unless asked for.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.real_training.dattri_ours import ours_of, plain_of
+from benchmarks.real_training.dattri_ours import features_of, ours_of, plain_of
 from benchmarks.real_training.dattri_protocol import truths
 from benchmarks.real_training.dattri_training import SETTINGS, digits
 from benchmarks.real_training.ours import WAYS, kept, scored
@@ -93,6 +93,7 @@ def _dattri(out: Path, name: str, what: str) -> None:
     elif what == "ours":
         found = truths(SETTINGS[name], digits(), out / "dattri" / name)
         kept(out / "ours" / f"{name}.npz", partial(ours_of, SETTINGS[name], digits(), found))
+        kept(out / "ours" / f"{name}-features.npz", partial(features_of, SETTINGS[name], digits(), found))
         kept(out / "ours" / f"{name}-plain.npz", partial(plain_of, digits(), found))
     elif what == "peers":
         for peer in PEERS.values():

@@ -1,6 +1,7 @@
 """Our scores on the benchmark of dattri: along the recording of its one training, without samples and halves.
 
-And what knows neither network nor training: logistic regression on the pixels of each half.
+Then by logistic regression on what tells samples apart in that one network, for each half anew; and by what knows
+neither network nor training: logistic regression on the pixels of each half.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from uniqueinfo.scoring.retraced import Plan, alone, followed
 from uniqueinfo.types import Floats, Indices
 
 _WEIGHTS, _GRADIENTS = 8_192, 3
+_DIRECTIONS = 300
 _PENALTIES, _ITERATIONS = (1e-4, 1e-3, 1e-2, 1e-1), 500
 
 
@@ -70,6 +72,35 @@ def _followed(data: Digits, truths: Truths, model: nn.Module, training: ui.Recor
         "halves_summed": losses(replace(shuffled, first_order=True), others),
     }
     return {**found, "seconds": np.array(time.process_time() - started)}
+
+
+def features_of(setting: Setting, data: Digits, truths: Truths) -> Arrays:
+    """Losses of the queries by logistic regression on each half, on the features of the network of all samples.
+
+    These are the leading directions of its kernel at both ends of training, outputs taken to be alike. A decay of one
+    over the time that training a half takes stands for stopping there: nothing is tuned.
+    """
+    torch.manual_seed(0)
+    start = setting.network().eval()
+    end = train(setting, data, 0)
+    started = time.process_time()
+    linear = ui.linearize(
+        start,
+        (data.X, data.y),
+        (data.X_query, data.y_query),
+        trained=end,
+        projection=None,
+        outputs=ui.OutputAverage(10),
+        progress=False,
+    )
+    X, queries = linear.features(_DIRECTIONS), linear.features(_DIRECTIONS, linear.validation)
+    y, wanted = data.y.numpy(), data.y_query.numpy()
+    steps = setting.epochs * -(-truths.subsets.shape[1] // setting.batch)
+    decay = (1 - setting.momentum) / (setting.lr * steps)
+    model = LogisticRegression(C=1 / (decay * truths.subsets.shape[1]), fit_intercept=False, max_iter=_ITERATIONS)
+    halves = [-model.fit(X[half], y[half]).predict_log_proba(queries) for half in truths.subsets]
+    found = np.stack([each[np.arange(len(wanted)), wanted] for each in halves])
+    return {"halves": found, "seconds": np.array(time.process_time() - started)}
 
 
 def plain_of(data: Digits, truths: Truths) -> Arrays:

@@ -74,3 +74,36 @@ def test_the_first_labelling_is_left_as_it_was() -> None:
 def test_targets_of_another_shape_are_refused() -> None:
     with pytest.raises(InputError, match=r"targets: expected shape \(12, 2\)"):
         made("dual", given().residual, None).toward(other()[:, :1])
+
+
+def headed(form: str) -> Linearization:
+    J, targets = given().J, given().residual
+    return Linearization.from_features(J[:, 0], targets, elsewhere(), form="dual" if form == "dual" else "primal")
+
+
+@pytest.mark.parametrize("form", ["dual", "primal"])
+def test_a_head_on_all_features_is_the_linearization(form: str) -> None:
+    whole = headed(form)
+    others = whole.probe(given().J[:5, 1])
+    again = Linearization.from_features(whole.features(12), given().residual, elsewhere())
+    probe = again.probe(whole.features(12, others))
+    one, other = whole.train(TRAINING), again.train(TRAINING)
+    close(other.outputs(), one.outputs(), rtol=1e-9)
+    close(other.outputs(probe), one.outputs(others), rtol=1e-9)
+
+
+def test_leading_features_keep_the_largest_of_the_kernel() -> None:
+    whole, X = headed("dual"), given().J[:, 0]
+    values = np.linalg.eigvalsh(X @ X.T)[::-1]
+    close(np.square(whole.features(3)).sum(axis=0), values[:3], rtol=1e-9)
+
+
+def test_features_of_outputs_with_rows_of_their_own_are_refused() -> None:
+    with pytest.raises(InputError, match="outputs have rows of their own"):
+        made("dual", given().residual, None).features(3)
+
+
+@pytest.mark.parametrize("directions", [0, 13, 2.5, True])
+def test_a_wrong_number_of_directions_is_refused(directions: int) -> None:
+    with pytest.raises(InputError, match="directions: expected how many to keep, 1 to 12"):
+        headed("dual").features(directions)

@@ -17,6 +17,7 @@ from uniqueinfo.progress import showing
 from uniqueinfo.removal.groups import Groups
 from uniqueinfo.removal.learning import Learnt
 from uniqueinfo.removal.trained import TrainedSystem, trainable
+from uniqueinfo.samples.border import WHOLE
 from uniqueinfo.samples.checks import as_matrix
 from uniqueinfo.samples.frames import FrameColumns
 from uniqueinfo.spectrum.choice import Choice, Form, choose
@@ -214,6 +215,35 @@ class Linearization:
             wanted=wanted,
             progress=self.progress,
         )
+
+    def features(self, directions: int, probe: Probe | None = None) -> Floats:
+        """What tells the samples apart in the directions of the largest eigenvalues: rows of Z = JU, (samples, d).
+
+        A linear head on these is this linearization, but for the other directions: for what takes more time the more
+        directions there are, such as losses other than squared error with many samples and classes. Outputs must share
+        their rows, as those of a linear head do, and those of a network under `OutputAverage`. `directions`: how many,
+        in falling order. `probe`: of these samples in place of the training samples.
+
+        >>> import numpy as np
+        >>> one = Linearization.from_features(np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros((2, 1)))
+        >>> abs(one.features(1))
+        array([[3.],
+               [0.]])
+        """
+        system = self.system
+        if self.residual.shape[1] > 1:
+            raise InputError("features: outputs have rows of their own here; linearize with outputs=OutputAverage(…)")
+        if not WHOLE.fits(directions) or not 1 <= directions <= system.rank:
+            raise InputError(
+                f"directions: expected how many to keep, 1 to {system.rank:,}, the number of all, got {directions!r}"
+            )
+        leading = torch.argsort(system.values, descending=True)[:directions]
+        if probe is None:
+            found = system.right(system.left(slice(0, self.samples)))
+        else:
+            found = torch.cat([system.rotate(probe.seen[part]) for part in probe.seen.chunks()])
+        features: Floats = found[:, 0, leading].cpu().numpy()
+        return features
 
     def train(self, training: Training) -> Trained:
         """By this `training`, a training algorithm; refuses a learning rate at which descent diverges."""

@@ -140,8 +140,10 @@ class Network:
 
     def check(self, training: Training) -> None:
         """Refuse what does not go together."""
-        if isinstance(self.outputs, OutputSketch | OutputAverage) and not training.in_closed_form:
+        if isinstance(self.outputs, OutputSketch) and not training.in_closed_form:
             raise InputError("outputs: mixed outputs go with squared error alone; leave outputs out, or the loss")
+        if isinstance(self.outputs, OutputAverage) and isinstance(training, Recorded):
+            raise InputError("outputs: a recording is followed with every output as it is; leave outputs out")
         if isinstance(training, Recorded) and self.trained is not None:
             raise InputError("trained: a recording has the trained network; leave it out")
 
