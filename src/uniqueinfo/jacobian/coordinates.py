@@ -142,15 +142,16 @@ def _squares(network: nn.Module, samples: Samples, device: torch.device | str | 
     signs = torch.Generator().manual_seed(seed)
     with prepared(network, device, quiet=True):
         trained = {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
-        total = {name: torch.zeros(parameter.numel(), dtype=torch.float64) for name, parameter in trained.items()}
+        total = {name: torch.zeros_like(parameter).flatten().float() for name, parameter in trained.items()}
         for sample in looked_at.tolist():
             outputs = outputs_of(call(network, samples.inputs([sample])))
             drawn = torch.randint(2, outputs.shape, generator=signs) * 2.0 - 1
             found = torch.autograd.grad((outputs * drawn.to(outputs)).sum(), list(trained.values()), allow_unused=True)
             for name, gradient in zip(trained, found, strict=True):
                 if gradient is not None:
-                    total[name] += gradient.detach().flatten().double().cpu().square()
-    return total
+                    flat = gradient.detach().flatten().float()
+                    total[name].addcmul_(flat, flat)  # in place: networks have millions
+    return {name: squares.double().cpu() for name, squares in total.items()}
 
 
 def _chances(shares: Mapping[str, Tensor], count: int) -> dict[str, Tensor]:

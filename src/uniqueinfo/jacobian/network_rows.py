@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -49,10 +50,20 @@ class Differentiated:
     memory: int
     """Bytes; half of them are for a batch on its way through the network."""
 
+    @cached_property
+    def _engines(self) -> WeakKeyDictionary[Samples, RowEngine]:
+        return WeakKeyDictionary()
+
     def engine(self, samples: Samples) -> RowEngine:
-        """What computes rows; the network must be prepared."""
-        example = samples.inputs(range(min(2, len(samples))))
-        return RowEngine(self.model, example, self.projection, outputs=self.outputs)
+        """What computes rows; the network must be prepared. How it works is tried once for each data set."""
+        if samples not in self._engines:
+            example = samples.inputs(range(min(2, len(samples))))
+            self._engines[samples] = RowEngine(self.model, example, self.projection, outputs=self.outputs)
+        return self._engines[samples]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What others need: they try the network themselves."""
+        return {name: value for name, value in vars(self).items() if name != "_engines"}
 
     def identity(self) -> dict[str, Any]:
         """What rows depend on beside the samples."""
