@@ -18,9 +18,7 @@ from uniqueinfo.spectrum.eigensystem import EPS, Eigensystem
 from uniqueinfo.spectrum.orthogonal import (
     LEFT_OVER,
     Orthogonal,
-    affordable,
     conditioning,
-    least_left_over,
     left_over,
     suited,
 )
@@ -62,26 +60,35 @@ class Rounding:
             )
 
 
-def solved_with(problem: Problem, sources: Sources, system: Eigensystem, training: Training) -> Eigensystem:
-    """The system that scores are computed with: of the rows themselves where products of them lose too much."""
+def solved_with(
+    problem: Problem, sources: Sources, system: Eigensystem, training: Training
+) -> tuple[Eigensystem, float]:
+    """The system that scores are computed with: of the rows themselves where products of them lose too much.
+
+    With it the least that any leverage leaves below 1.
+    """
     train = sources.train
     if problem.choice.form not in ("dual", "primal") or train.width is None:
-        return system
+        return system, 1.0
     residual = train.read(slice(0, train.samples), rows=False).residual
     return suited(system, training, train.samples, train.rows(), residual)
 
 
 def stated(
     system: Eigensystem,
+    rest: float,
     training: Training,
     sources: Sources,
     solver: Solver,
     solver_of: Callable[[Eigensystem], Solver],
 ) -> dict[str, Any] | None:
-    """For the settings, and said where few digits are left; None where training divides by nothing small."""
+    """For the settings, and said where few digits are left; None where training divides by nothing small.
+
+    `system` and `rest` are as `solved_with` found them.
+    """
     if not isinstance(system, Dual | Primal | Orthogonal) or not training.in_closed_form:
         return None
-    found = rounding(system, training, sources, solver, solver_of)
+    found = rounding(system, rest, training, sources, solver, solver_of)
     if found is not None:
         found.warn()
     return None if found is None else asdict(found)
@@ -89,6 +96,7 @@ def stated(
 
 def rounding(
     system: Eigensystem,
+    rest: float,
     training: Training,
     sources: Sources,
     solver: Solver,
@@ -104,8 +112,6 @@ def rounding(
         return None
     filter, condition = training.filter(samples), float(np.sqrt(conditioning(system, training, samples)))
     if not isinstance(system, Orthogonal):
-        rows = None if sources.train.width is None else sources.train.rows()
-        rest = 1.0 if rows is None or not affordable(rows) else least_left_over(system, rows, filter)
         error = _LEAST + 8 * system.rank**0.5 * EPS * max(condition**2, _seen_from(system, filter)) / rest
         return Rounding(float(min(1.0, error)), condition, False)
     few = NamedPiece("train", slice(0, min(samples, _LOOKED_AT)))

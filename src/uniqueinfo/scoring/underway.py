@@ -59,7 +59,7 @@ class Underway:
         check_targets(self.sources, self.problem.training, self._cut["train"])
         self.system = self._system()
         self.training, self._about = self._training()
-        self.solving = solved_with(self.problem, self.sources, self.system, self.training)
+        self.solving, self._left_over = solved_with(self.problem, self.sources, self.system, self.training)
         learn = self.problem.learn
         self.learnt = self._learning.learnt(self.training) if learn is None else learn()
 
@@ -123,7 +123,14 @@ class Underway:
             "largest_eigenvalue": self.system.largest,
             "partition": self._cut["train"],
             "fit_error": solver.fit_error(self._one_sample()),
-            "rounding": stated(self.solving, self.training, self.sources, solver, partial(self._solver, written=False)),
+            "rounding": stated(
+                self.solving,
+                self._left_over,
+                self.training,
+                self.sources,
+                solver,
+                partial(self._solver, written=False),
+            ),
             "learnt": None if self.learnt is None else self.learnt.settings(),
             "versions": versions(),
             **self._held_out(),

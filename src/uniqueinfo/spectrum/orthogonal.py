@@ -18,6 +18,7 @@ from torch import Tensor
 
 from uniqueinfo.spectrum.eigensystem import EPS, Eigensystem, FromRows
 from uniqueinfo.spectrum.metric import Metric
+from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.training import ConvergedFilter, Filter, Training
@@ -26,6 +27,7 @@ from uniqueinfo.types import Floats, Index
 _ILL = 1e6  # largest over smallest eigenvalue from which on the rows are decomposed: ten digits are left below
 LEFT_OVER = 1e-6
 """Of a leverage below 1: where there is less, the difference has lost too many digits."""
+_CLEAR, _FEW = 0.5, 16  # a leverage that is harmless; eigenvalues by which it is bounded
 _AFFORDABLE = 2e10  # multiplications of the samples that are trained without, one by one: half a minute
 _LARGEST = 2**30  # bytes of rows that are decomposed
 _SIDE = 2_000  # directions, more than which take minutes
@@ -158,31 +160,61 @@ def affordable(rows: Rows) -> bool:
     return 8 * count * width <= _LARGEST and min(count, width) <= _SIDE
 
 
-def suited(system: Eigensystem, training: Training, samples: int, rows: Rows | None, residual: Tensor) -> Eigensystem:
-    """The system that carries a training: itself, or one made of the rows where too few digits of it are left."""
+def suited(
+    system: Eigensystem, training: Training, samples: int, rows: Rows | None, residual: Tensor
+) -> tuple[Eigensystem, float]:
+    """The system that carries a training: itself, or one made of the rows where too few digits of it are left.
+
+    With it what `least_left_over` found, 1 where that was not asked.
+    """
     filter = training.filter(samples) if training.in_closed_form else None
     if rows is None or not isinstance(filter, ConvergedFilter) or not affordable(rows):
-        return system
-    if conditioning(system, training, samples) / least_left_over(system, rows, filter) < _ILL:
-        return system
-    return Orthogonal.of(rows, residual)
+        return system, 1.0
+    rest = least_left_over(system, rows, filter)
+    if conditioning(system, training, samples) / rest < _ILL:
+        return system, rest
+    return Orthogonal.of(rows, residual), rest
 
 
 def left_over(system: Eigensystem, rows: Tensor, filter: Filter) -> Floats:
     """1 minus the largest leverage of each block of rows Z (blocks, rows, rank): what the rest has to say there."""
-    down = 1 / (system.values.clamp(min=0) + max(filter.decay, system.negligible))
     identity = torch.eye(rows.shape[1], dtype=rows.dtype, device=rows.device)
-    found = torch.linalg.eigvalsh(identity - (rows * down) @ rows.transpose(1, 2))
+    found = torch.linalg.eigvalsh(identity - (rows * _down(system, filter)) @ rows.transpose(1, 2))
     least: Floats = found.min(dim=1).values.cpu().numpy()
     return least
 
 
 def least_left_over(system: Eigensystem, rows: Rows, filter: Filter) -> float:
-    """Of all samples: where one all but decides a direction, what is left without it is as much worse conditioned."""
-    if not system.identity:
+    """Of all samples: where one all but decides a direction, what is left without it is as much worse conditioned.
+
+    A leverage Σ zⱼ²/sⱼ is at most that of the smallest eigenvalues, if any are looked at, and what is left of ‖x‖² over
+    the next one. Samples whose bound is above a half are rotated; where there are none, this is a bound from below.
+    """
+    if not isinstance(system, Primal):
         return 1.0
-    found = min(float(left_over(system, system.rotate(rows[part]), filter).min()) for part in rows.chunks())
-    return max(found, EPS)
+    down, smallest = _down(system, filter).sort(descending=True)
+    bounds = [
+        (system.basis[:, smallest[:few]], down[:few] - down[few], down[few]) for few in (0, _FEW) if few < len(down)
+    ]
+    least = 1.0
+    for part in rows.chunks():
+        found = rows[part]
+        for basis, above, next_one in bounds:
+            flat = found.flatten(1)
+            bound = next_one * torch.linalg.vecdot(flat, flat) + ((found @ basis).square() @ above).sum(dim=1)
+            unsure = bound > _CLEAR
+            least = min(least, 1 - float(bound.masked_fill(unsure, 0.0).max()))
+            found = found[unsure]
+            if not len(found):
+                break
+        else:
+            least = min(least, float(left_over(system, system.rotate(found), filter).min()))
+    return max(least, EPS)
+
+
+def _down(system: Eigensystem, filter: Filter) -> Tensor:
+    """What training to the end multiplies squares with, by eigenvalue."""
+    return 1 / (system.values.clamp(min=0) + max(filter.decay, system.negligible))
 
 
 def conditioning(system: Eigensystem, training: Training, samples: int) -> float:
