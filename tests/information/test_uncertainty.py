@@ -50,22 +50,26 @@ def test_more_directions_make_smaller_errors_and_smaller_estimates() -> None:
 @pytest.mark.parametrize("outputs", [1, 4])
 @pytest.mark.parametrize("name", ["functional", "weight", "value", "loo_outputs"])
 def test_the_estimates_cover_the_errors(name: str, outputs: int) -> None:
-    """They promise 95 % on average over draws of the samples followed; a single draw may fall short, though not far."""
+    """They promise 95 % on average over draws of the samples followed; a single draw may fall short, or be loose."""
     given = problem(200, outputs, 150, decades=4, m=40)
-    linearization, system = sketched(given, 40)
-    training = within_reach(system)
-    probe = linearization.probe(given.J_val, given.residual_val)
-    run = linearization.train(training)
-    found = run.leave_out().measures(probe)
-    wanted = measures(Linearization.from_jacobian(given.J, given.residual), given, training)
-    estimate = errors(run, found, probe)
-    true = (
-        np.linalg.norm(found.own[1] - wanted.own[1], axis=(1, 2))
-        if name == "loo_outputs"
-        else off(getattr(found, name), getattr(wanted, name))
-    )
-    assert np.mean(true <= estimate[name]) > 0.85
-    assert np.median(estimate[name]) < 10 * np.median(true)
+    exact = Linearization.from_jacobian(given.J, given.residual)
+    covered, loose = [], []
+    for seed in range(5):
+        linearization, system = sketched(given, 40, seed)
+        training = within_reach(system)
+        probe = linearization.probe(given.J_val, given.residual_val)
+        run = linearization.train(training)
+        found, wanted = run.leave_out().measures(probe), measures(exact, given, training)
+        estimate = errors(run, found, probe)[name]
+        true = (
+            np.linalg.norm(found.own[1] - wanted.own[1], axis=(1, 2))
+            if name == "loo_outputs"
+            else off(getattr(found, name), getattr(wanted, name))
+        )
+        covered.append(np.mean(true <= estimate))
+        loose.append(np.median(estimate) / np.median(true))
+    assert np.mean(covered) > 0.9
+    assert np.median(loose) < 10
 
 
 def test_the_factor_covers_a_new_error_in_95_of_100_draws() -> None:

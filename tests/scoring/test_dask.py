@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import uniqueinfo as ui
+from tests.problems import problem
 from tests.scoring.problems import contents, features, images, largest_difference, network
 from uniqueinfo.errors import InputError
 from uniqueinfo.scoring import underway
@@ -40,6 +41,18 @@ def test_networks_score_the_same(client: Any) -> None:
     wanted = ui.score(network(), images(), images(30, seed=1), engine="local", **common)
     found = ui.score(network(), images(), images(30, seed=1), engine=DaskEngine(client), **common)
     assert largest_difference(found, wanted) < 1e-10
+
+
+def test_sketches_score_the_same(client: Any) -> None:
+    given = problem(200, 1, 150, decades=4, m=40)
+    arrays = given.J, given.residual, given.J_val, given.residual_val
+    common: dict[str, Any] = {"training": ui.GradientFlow(20 / given.largest, 200.0), "sketch": 40, "threads": 1}
+    wanted, found = (ui.score_jacobian(*arrays, engine=engine, **common) for engine in ("local", DaskEngine(client)))
+    assert largest_difference(found, wanted) < 1e-10
+    assert found.errors is not None
+    assert wanted.errors is not None
+    for name, errors in wanted.errors.items():
+        np.testing.assert_allclose(found.errors[name], errors, rtol=1e-6)  # differences of scores, of fewer digits
 
 
 def test_the_address_of_a_scheduler_is_enough(client: Any) -> None:

@@ -204,6 +204,26 @@ def test_a_sketch_streams(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.errors["functional"], wanted.errors["functional"])
 
 
+def test_a_sketch_is_the_same_however_samples_are_cut() -> None:
+    given = problem(600, 2, 150, decades=4, m=40)
+    training = ui.GradientFlow(20 / given.largest, 200.0)
+    whole = ui.Linearization.from_jacobian(given.J, given.residual, sketch=40)
+    wanted = whole.train(training).leave_out().measures(whole.probe(given.J_val, given.residual_val))
+    found = ui.score_jacobian(given.J, given.residual, given.J_val, given.residual_val, training=training, sketch=40)
+    assert found.settings["partition"] < 100
+    assert found.functional is not None
+    assert wanted.functional is not None
+    np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-8)
+    np.testing.assert_allclose(found.functional, wanted.functional, rtol=1e-8)
+
+
+def test_too_little_memory_for_a_sketch_is_said(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 250)), rng.normal(size=300)
+    with pytest.raises(InputError, match=r"matrices of 251 × 200, which .* keep fewer directions"):
+        ui.score_features(X, y, training=ui.GradientFlow(1e-3, 1.0), sketch=200, memory="130MB", out=tmp_path / "run")
+
+
 def test_too_little_memory_for_the_matrices_is_said(tmp_path: Path) -> None:
     X, y = features()
     with pytest.raises(InputError, match="project on fewer columns"):

@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
 from tests.problems import Problem
 from uniqueinfo import GradientFlow, Linearization
 from uniqueinfo.information.measures import Measures
+from uniqueinfo.spectrum.choice import choose
+from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.training import Training
 from uniqueinfo.types import Floats
 
 
-def sketched(given: Problem, directions: int) -> tuple[Linearization, Sketched]:
-    found = Linearization.from_jacobian(given.J, given.residual, sketch=directions)
-    assert isinstance(found.system, Sketched)
-    return found, found.system
+def sketched(given: Problem, directions: int, seed: int = 0) -> tuple[Linearization, Sketched]:
+    rows, residual = Rows(given.J), torch.from_numpy(given.residual)[..., None]
+    system = Sketched.of(rows, residual, directions, seed)
+    choice = choose(rows.samples * rows.per_sample, rows.width, sketch=directions)
+    return Linearization(rows, residual, torch.zeros_like(residual), choice, known=system), system
 
 
 def measures(linearization: Linearization, given: Problem, training: Training) -> Measures:

@@ -20,6 +20,7 @@ from uniqueinfo.information.measures import Measures, Wanted, measure
 from uniqueinfo.removal.groups import Groups
 from uniqueinfo.removal.leaving import Removals
 from uniqueinfo.removal.trained import TrainedSystem
+from uniqueinfo.spectrum.krylov import Passes, RowPasses
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.spectrum.sketch import Sketched
 from uniqueinfo.types import Floats
@@ -35,13 +36,20 @@ class Uncertainty:
     factors: Mapping[str, float]
 
     @classmethod
-    def of(cls, run: TrainedSystem, probe: Probe | None = None) -> Uncertainty | None:
-        """Measured on a random few samples; None where nothing was sketched."""
+    def of(cls, run: TrainedSystem, probe: Probe | None = None, passes: Passes | None = None) -> Uncertainty | None:
+        """Measured on a random few samples; None where nothing was sketched.
+
+        All rows are gone through by `passes`; without them, in this process.
+        """
         system = run.system
         if not isinstance(system, Sketched):
             return None
         few = [[int(sample)] for sample in system.followed]
-        found, better = (_measured(replace(run, system=each), probe, few) for each in (system, system.following()))
+        found = _measured(run, probe, few)
+        if passes is None:
+            assert system.rows is not None
+            passes = RowPasses(system.rows, run.residual)
+        better = _measured(replace(run, system=system.following(passes)), probe, few)
         sizes = {name: system.outside[system.followed] * size for name, size in _sizes(found).items()}
         off = {"loo_outputs": np.linalg.norm(found.own[1] - better.own[1], axis=(1, 2))}
         for name in sizes.keys() - off.keys():

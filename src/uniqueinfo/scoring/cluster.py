@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -11,8 +12,8 @@ from typing import Any, TypeVar
 
 from uniqueinfo.errors import InputError, cause
 from uniqueinfo.scoring.engine import Session, Task
-from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
-from uniqueinfo.spectrum.sums import Sums, tree
+from uniqueinfo.scoring.pieces import Piece, Sources
+from uniqueinfo.spectrum.sums import tree
 from uniqueinfo.threads import allowed, sharing
 
 Result = TypeVar("Result")
@@ -112,19 +113,23 @@ class _Cluster:
     _sent: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """Values, held so that their ids stay theirs, and the handles on them."""
 
-    def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
+    def sums(
+        self, task: Task[Result], shared: Any, groups: Mapping[int, Sequence[Piece]]
+    ) -> Iterator[tuple[int, Result]]:
         def submit(pieces: Sequence[Piece]) -> Any:
-            sources = self._everywhere(self.sources)
-            return tree(pieces, lambda piece: self._task(sum_of, sources, piece), lambda a, b: self._task(_add, a, b))
+            sent = self._everywhere(self.sources), self._everywhere(shared)
+            return tree(pieces, lambda piece: self._task(task, *sent, piece), partial(self._task, operator.add))
 
         largest = max((len(pieces) for pieces in groups.values()), default=1)
-        return self._stream(submit, groups, largest)
+        yield from self._stream(submit, groups, largest)
+        self._sent.pop(id(shared), None)  # many passes, each with vectors of its own, would fill the workers
 
     def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
         def submit(piece: Piece) -> Any:
             return self._task(task, self._everywhere(self.sources), self._everywhere(shared), piece)
 
-        return self._stream(submit, pieces, 1)
+        yield from self._stream(submit, pieces, 1)
+        self._sent.pop(id(shared), None)
 
     def _stream(self, submit: Callable[[Any], Any], items: Mapping[int, Any], each: int) -> Iterator[tuple[int, Any]]:
         """Results as they come in; no more in flight than keep the workers busy, so that none hold many results."""
@@ -205,7 +210,3 @@ def _given_up(losses: int) -> InputError:
         f"scheduler: all workers were lost {losses} times; look at their logs, most often for memory that is used up "
         "(give less memory=, or workers that have more). With out= or folder= the same call then goes on where it was"
     )
-
-
-def _add(left: Sums, right: Sums) -> Sums:
-    return left + right

@@ -1,7 +1,8 @@
 """The one way to scores: partitions → sums → eigenvectors → training → scores of partitions.
 
-In memory, into a folder, in this process or on a cluster: the same steps on the same partitions. The dual form and a
-sketch hold a matrix of all samples, so they are worked on in this process whatever the engine.
+In memory, into a folder, in this process or on a cluster: the same steps on the same partitions. The dual form holds a
+matrix of all samples, so it is worked on in this process whatever the engine. A sketch takes several passes over the
+partitions in place of one.
 """
 
 from __future__ import annotations
@@ -111,7 +112,6 @@ def _driver(problem: Problem, execution: Execution, engine: Engine, run: RunFold
     # A run is of one problem; a folder may hold the work of another.
     mark = mark_of(problem, sources) if folder is not None and run is None else ""
     memory = None if execution.memory is None else as_bytes(execution.memory)
-    summed = problem.choice.form == "primal" and problem.known is None
     alone = nullcontext() if folder is None or run is not None else folder.held()  # a run's folder is held already
-    with alone, (engine if summed else LocalEngine()).open(sources) as session:
+    with alone, (engine if problem.streams else LocalEngine()).open(sources) as session:
         yield Underway(problem, sources, session, Work(folder, mark), memory)

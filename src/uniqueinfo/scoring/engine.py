@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from uniqueinfo.scoring.pieces import Piece, Sources, sum_of
-from uniqueinfo.spectrum.sums import Sums, tree
+from uniqueinfo.scoring.pieces import Piece, Sources
+from uniqueinfo.spectrum.sums import tree
 from uniqueinfo.threads import look_again
 
 Result = TypeVar("Result")
@@ -20,8 +21,10 @@ Task = Callable[[Any, Any, Any], Result]
 class Session(Protocol):
     """An engine with samples in its hands, which every worker is sent once."""
 
-    def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
-        """The sums of each group of pieces, as they come in; within a group they are added by `tree`."""
+    def sums(
+        self, task: Task[Result], shared: Any, groups: Mapping[int, Sequence[Piece]]
+    ) -> Iterator[tuple[int, Result]]:
+        """`task` of every piece added up for each group, as they come in; within a group they are added by `tree`."""
 
     def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
         """`task(sources, shared, piece)` of every piece, as they come in; every worker is sent `shared` once."""
@@ -50,11 +53,13 @@ class Here:
 
     sources: Sources
 
-    def sums(self, groups: Mapping[int, Sequence[Piece]]) -> Iterator[tuple[int, Sums]]:
-        """See `Session`."""
+    def sums(
+        self, task: Task[Result], shared: Any, groups: Mapping[int, Sequence[Piece]]
+    ) -> Iterator[tuple[int, Result]]:
+        """See `Session`; in place, as nobody else holds what is added."""
         for number, pieces in groups.items():
             look_again()
-            yield number, tree(pieces, lambda piece: sum_of(self.sources, piece), Sums.absorb)
+            yield number, tree(pieces, lambda piece: task(self.sources, shared, piece), operator.iadd)
 
     def map(self, task: Task[Result], shared: Any, pieces: Mapping[int, Piece]) -> Iterator[tuple[int, Result]]:
         """See `Session`."""

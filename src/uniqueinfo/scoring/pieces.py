@@ -56,7 +56,7 @@ def digest_of(sources: Sources, _: None, piece: Piece) -> str:
     return sources.named(piece.name).digest(piece.index)
 
 
-def sum_of(sources: Sources, piece: Piece) -> Sums:
+def sum_of(sources: Sources, _: None, piece: Piece) -> Sums:
     """A task: the sums of a piece; the moment has no columns where there are no targets."""
     found = sources.named(piece.name).read(piece.index)
     assert found.rows is not None

@@ -76,6 +76,11 @@ class Problem:
     learn: Callable[[], Learnt] | None = None
     """What was learnt, where the training is followed step by step and nothing is decomposed."""
 
+    @property
+    def streams(self) -> bool:
+        """Whether sums over partitions are enough, and no matrix of all samples is needed."""
+        return self.choice.form in ("primal", "sketch") and self.known is None
+
     def check(self) -> None:
         """Refuse what cannot be, before anything is computed or written."""
         if isinstance(self.training, Recorded) and "recording" not in self.settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uniqueinfo.scoring.engine import Session
-from uniqueinfo.scoring.pieces import Name, Piece, groups, shown
+from uniqueinfo.scoring.pieces import Name, Piece, groups, shown, sum_of
 from uniqueinfo.scoring.work import Work
 from uniqueinfo.spectrum.sums import Sums, tree
 
@@ -19,7 +19,7 @@ def sums_over(session: Session, work: Work, name: Name, pieces: Sequence[Piece])
         if work.sums(name, number) is None:
             missing[number] = [pieces[at] for at in group]
     counts = {number: sum(map(len, parts)) for number, parts in missing.items()}
-    for number, sums in shown("Products of the rows", session.sums(missing), counts):
+    for number, sums in shown("Products of the rows", session.sums(sum_of, None, missing), counts):
         if work.folder is None:
             held[number] = sums
         else:
@@ -31,4 +31,4 @@ def sums_over(session: Session, work: Work, name: Name, pieces: Sequence[Piece])
         assert found is not None
         return found
 
-    return tree(range(len(wanted)), leaf, Sums.absorb)
+    return tree(range(len(wanted)), leaf, Sums.__iadd__)

@@ -25,6 +25,7 @@ from uniqueinfo.scoring.parts import NamedPiece, Solver, run_of
 from uniqueinfo.scoring.pieces import Name, Piece, Sources
 from uniqueinfo.scoring.problem import Problem
 from uniqueinfo.scoring.rounding import solved_with, stated
+from uniqueinfo.scoring.sketching import SessionPasses
 from uniqueinfo.scoring.stopping import curve_over
 from uniqueinfo.scoring.summing import sums_over
 from uniqueinfo.scoring.work import Work
@@ -53,8 +54,7 @@ class Underway:
 
     def __post_init__(self) -> None:
         train = self.sources.train
-        summed = self.problem.choice.form == "primal" and self.problem.known is None
-        self._cut = self.work.cut({name: self._partition(name, summed) for name in self.sources.names()})
+        self._cut = self.work.cut({name: self._partition(name) for name in self.sources.names()})
         self.samples = train.samples
         check_targets(self.sources, self.problem.training, self._cut["train"])
         self.system = self._system()
@@ -138,12 +138,13 @@ class Underway:
             **problem.settings,
         }
 
-    def _partition(self, name: Name, summed: bool) -> int:
+    def _partition(self, name: Name) -> int:
         source = self.sources.named(name)
         if self.problem.choice.form == "steps":  # all go through the steps together
             return source.samples
-        if summed:
-            return partition(source, self.memory)
+        if self.problem.streams:
+            directions = self.problem.choice.side if self.problem.choice.form == "sketch" else None
+            return partition(source, self.memory, directions)
         each = 8 * source.per_sample * (self.problem.choice.side + (source.width or 0))
         return max(1, rows.CHUNK_BYTES // each)
 
@@ -160,9 +161,9 @@ class Underway:
                 found = Primal.from_sums(self._sums("train"), all_rows)
                 self.work.keep_spectrum(found)
             return found
-        residual = train.read(slice(0, train.samples), rows=False).residual
         if problem.choice.form == "sketch":
-            return Sketched.of(train.rows(), residual, problem.choice.side)
+            return Sketched.grown(self._passes, train.rows(), train.columns, problem.choice.side)
+        residual = train.read(slice(0, train.samples), rows=False).residual
         known = None if train.width is None else train.rows()
         found = self.work.spectrum(residual, known, train.device)
         if found is None:
@@ -172,9 +173,14 @@ class Underway:
         return found
 
     def _sums(self, name: Name) -> Sums:
-        source = self.sources.named(name)
-        pieces = [Piece(name, part) for part in slices(source.samples, self._cut[name])]
-        return sums_over(self.session, self.work, name, pieces)
+        return sums_over(self.session, self.work, name, self._pieces(name))
+
+    @property
+    def _passes(self) -> SessionPasses:
+        return SessionPasses(self.session, self._pieces("train"), self.sources.train.device)
+
+    def _pieces(self, name: Name) -> list[Piece]:
+        return [Piece(name, part) for part in slices(self.sources.named(name).samples, self._cut[name])]
 
     def _training(self) -> tuple[Training, dict[str, Any]]:
         """The training, and the settings that tell about it."""
@@ -231,7 +237,8 @@ class Underway:
             return None
         train = self.sources.train
         found = train.read(slice(0, train.samples), rows=False)
-        return Uncertainty.of(replace(run, residual=found.residual, initial=found.initial), probe)
+        passes = self._passes if self.problem.streams else None
+        return Uncertainty.of(replace(run, residual=found.residual, initial=found.initial), probe, passes)
 
     def _smoothing(self, precision: Precision | None, below_floor: float) -> dict[str, Any] | None:
         if self.problem.smoothing is None or precision is None:

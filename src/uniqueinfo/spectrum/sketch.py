@@ -23,16 +23,16 @@ import torch
 from torch import Tensor
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.progress import progress
 from uniqueinfo.spectrum.eigensystem import FromRows
-from uniqueinfo.spectrum.krylov import Space, mixtures, times_hessian
+from uniqueinfo.spectrum.krylov import Passes, RowPasses, Space
 from uniqueinfo.spectrum.metric import Metric
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sums import Sums
 from uniqueinfo.training import Filter
 from uniqueinfo.types import Floats, Index, Indices
 
-_BLOCKS = 8  # passes over the rows; fewer and wider blocks follow the training of Jᵀr less far
+BLOCKS = 8
+"""Passes over the rows; fewer and wider blocks follow the training of Jᵀr less far."""
 _FOLLOWED = 2  # passes for the samples followed: these leave a tenth of the error of the sketch, or less
 _ROUNDING = 1e-16  # of a squared length: half of float64's digits
 _FARTHEST = 3.0  # φ(0)·μ: up to here the estimated errors were found to hold; there scores are off by a quarter
@@ -41,7 +41,7 @@ _FEWEST, _MOST = 20, 100  # samples followed: 20 are the fewest of which the 95 
 
 @dataclass(frozen=True, eq=False)
 class Sketched(FromRows):
-    """Some directions exactly, and one curvature for all others; made by `of`.
+    """Some directions exactly, and one curvature for all others; made by `of`, or by `grown`.
 
     >>> rows = Rows(np.random.default_rng(0).normal(size=(50, 1, 40)) * np.logspace(0, -3, 40))
     >>> sketch = Sketched.of(rows, torch.ones(50, 1, 1, dtype=torch.float64), directions=16)
@@ -68,19 +68,28 @@ class Sketched(FromRows):
 
     @classmethod
     def of(cls, rows: Rows, residual: Tensor, directions: int, seed: int = 0) -> Sketched:
-        """Grow the space from Jᵀr and random mixtures of the rows, and look at what lies outside it."""
-        columns = residual.shape[2]
-        width = max(ceil(directions / _BLOCKS), columns + 1)
-        start, random = mixtures(rows, residual, width - columns, seed)
-        space = Space.empty(rows).grown(rows, torch.cat([start, random], dim=1), _BLOCKS, most=directions)
+        """From rows that are read in this process, and residuals (n, per_sample, columns)."""
+        return cls.grown(RowPasses(rows, residual), rows, residual.shape[2], directions, seed)
+
+    @classmethod
+    def grown(cls, passes: Passes, rows: Rows, columns: int, directions: int, seed: int = 0) -> Sketched:
+        """Grow the space from Jᵀr and random mixtures of the rows, and look at what lies outside it.
+
+        All rows are gone through by `passes`; of `rows` a few are read here.
+        """
+        width = max(ceil(directions / BLOCKS), columns + 1)
+        block = passes.mixtures(width - columns, seed)
+        start = block[:, :columns].clone()
+        space = Space.empty(block).grown(passes, block, BLOCKS, most=directions)
+        del block
         followed = _drawn(rows, directions, seed)
         whole = rows[followed].flatten(0, 1).T
         tails = space.outside(whole)
-        outside, largest = _outside(rows, space)
+        outside, largest = passes.outside(space.basis)
         mass = float(tails.square().sum())
         tail = 0.0  # where nothing is left of the rows but rounding
         if mass > _ROUNDING * float(whole.square().sum()):
-            tail = max(float((tails * times_hessian(rows, tails)).sum()) / mass, largest)
+            tail = max(float((tails * passes.times_hessian(tails)).sum()) / mass, largest)
         values, moment, basis = _seen_in(space, tail, start)
         return cls(
             values=values,
@@ -105,10 +114,10 @@ class Sketched(FromRows):
         """A new sketch: its directions are those in which the residual trains."""
         return Sketched.of(self._rows, residual, self.directions, self.seed)
 
-    def following(self) -> Sketched:
+    def following(self, passes: Passes) -> Sketched:
         """The same sketch with the directions added in which the `followed` samples act: what it lacks, for those."""
         tails = self.space.outside(self._rows[self.followed].flatten(0, 1).T)
-        space = self.space.grown(self._rows, tails, blocks=_FOLLOWED)
+        space = self.space.grown(passes, tails, blocks=_FOLLOWED)
         values, moment, basis = _seen_in(space, self.tail, self.start)
         return replace(self, values=values, moment=moment, basis=basis, space=space)
 
@@ -119,13 +128,14 @@ class Sketched(FromRows):
             return
         raise InputError(
             f"training: it goes {far / _FARTHEST:.3g} times as far as a sketch of "
-            f"{self.space.basis.shape[1]:,} directions can tell about. Keep more directions (sketch=…), stop earlier, "
+            f"{self.basis.shape[1]:,} directions can tell about. Keep more directions (sketch=…), stop earlier, "
             'add weight decay, or drop sketch and take an exact form (form="primal").'
         )
 
     def over(self, index: Index, rows: Rows | None) -> Self:
-        """On other rows."""
-        return replace(self, rows=rows, outside=self.outside[index])
+        """On other rows; without what it was grown from, which is as large again and need not travel."""
+        space = Space.empty(self.space.basis)
+        return replace(self, rows=rows, outside=self.outside[index], space=space, start=self.start[:0])
 
     def rotate(self, seen: Tensor) -> Tensor:
         """[J V, J P]."""
@@ -154,23 +164,6 @@ def _seen_in(space: Space, tail: float, start: Tensor) -> tuple[Tensor, Tensor, 
     values, basis = space.ritz()
     values = torch.cat([values.clamp(min=0), values.new_full((len(basis),), tail)])
     return values, _split(start.T, basis).T, basis
-
-
-def _outside(rows: Rows, space: Space) -> tuple[Floats, float]:
-    """‖J_i P‖² of every sample, and the largest eigenvalue that any sample's rows have there on their own.
-
-    A curvature below that one would turn negative when the sample leaves.
-    """
-    found = np.empty(rows.samples)
-    largest = 0.0
-    with progress("Sketch", rows.samples) as advance:
-        for part in rows.chunks():
-            tails = space.outside(rows[part].flatten(0, 1).T).T.reshape(-1, rows.per_sample, rows.width)
-            blocks = tails @ tails.transpose(1, 2)
-            found[part] = blocks.diagonal(dim1=1, dim2=2).sum(dim=1).cpu().numpy()
-            largest = max(largest, float(torch.linalg.eigvalsh(blocks).max()))
-            advance(part.stop - part.start)
-    return found, largest
 
 
 def _drawn(rows: Rows, directions: int, seed: int) -> Indices:

@@ -56,15 +56,15 @@ class Sums:
         with progress("Products of the rows", rows.samples) as advance:
             for start in range(0, rows.samples, step):
                 part = slice(start, min(start + step, rows.samples))
-                total = total.absorb(cls.of(rows[part], residual[part]))
+                total += cls.of(rows[part], residual[part])
                 advance(part.stop - part.start)
         return total
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(self.gram + other.gram, self.moment + other.moment, self.samples + other.samples)
 
-    def absorb(self, other: Sums) -> Sums:
-        """Itself with another added in place, which spares a matrix: for sums that nobody else holds."""
+    def __iadd__(self, other: Sums) -> Sums:
+        """Another added in place, which spares a matrix: for sums that nobody else holds."""
         np.add(self.gram, other.gram, out=self.gram)
         np.add(self.moment, other.moment, out=self.moment)
         return Sums(self.gram, self.moment, self.samples + other.samples)
