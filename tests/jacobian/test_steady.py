@@ -53,6 +53,17 @@ class Strange(nn.Module):
         found = self.plain(x)
         return found + 0.01 * found.roll(1, dims=0) * (torch.arange(len(x)) > 0)[:, None]
 
+    def coupled_backwards(self, x: Tensor) -> Tensor:
+        """The outputs of each sample alone, with gradients of another."""
+        found = self.plain(x)
+        others = found.roll(1, dims=0) * torch.arange(len(x))[:, None]
+        return found + others - others.detach()
+
+    def at_a_kink(self, x: Tensor) -> Tensor:
+        """Rounds otherwise in a batch than alone, as convolutions do, where a unit is as near to its kink as that."""
+        found, rounding = self.plain(x), torch.finfo(x.dtype).eps * (len(x) > 1)
+        return found + 0.03 * (found - found.detach() + rounding - 1e-8).relu()
+
     def nowhere(self, x: Tensor) -> Tensor:
         """NaN for one sample of thirty."""
         return self.plain(torch.where(x[:, :1] > 4.5, torch.nan, x))
@@ -81,6 +92,23 @@ def test_a_network_that_couples_samples_is_refused(kind: str, projection: Any, X
         ui.InputError, match=r"gives sample \d+ other outputs in a batch than alone: it couples samples"
     ):
         ui.score(Strange(kind), (X, np.arange(30) % 2), training=TRAINING, projection=projection)
+
+
+def test_a_network_that_couples_gradients_alone_is_refused(X: Floats) -> None:
+    with pytest.raises(ui.InputError, match=r"samples have other gradients in a batch than alone"):
+        ui.linearize(Strange("coupled_backwards"), (X, np.arange(30) % 2), progress=False)
+
+
+def test_a_unit_at_its_kink_that_rounds_otherwise_in_a_batch_is_no_coupling(X: Floats) -> None:
+    network, data = Strange("at_a_kink"), torch.from_numpy(X[:5])
+
+    def gradient(inputs: Tensor) -> Tensor:
+        found: Tensor = torch.autograd.grad(network(inputs).sum(), network.layer.weight)[0]
+        return found
+
+    alone = torch.stack([gradient(each[None]) for each in data]).sum(dim=0)
+    assert not torch.allclose(gradient(data), alone, rtol=1e-2)  # so that there is something to forgive
+    ui.linearize(network, (X, np.arange(30) % 2), progress=False)
 
 
 def test_looking_leaves_the_users_random_numbers_alone(X: Floats) -> None:
