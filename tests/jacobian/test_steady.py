@@ -64,6 +64,10 @@ class Strange(nn.Module):
         found, rounding = self.plain(x), torch.finfo(x.dtype).eps * (len(x) > 1)
         return found + 0.03 * (found - found.detach() + rounding - 1e-8).relu()
 
+    def dead(self, x: Tensor) -> Tensor:
+        """Units that nothing passes through."""
+        return (self.plain(x) - 100).relu()
+
     def nowhere(self, x: Tensor) -> Tensor:
         """NaN for one sample of thirty."""
         return self.plain(torch.where(x[:, :1] > 4.5, torch.nan, x))
@@ -92,6 +96,11 @@ def test_a_network_that_couples_samples_is_refused(kind: str, projection: Any, X
         ui.InputError, match=r"gives sample \d+ other outputs in a batch than alone: it couples samples"
     ):
         ui.score(Strange(kind), (X, np.arange(30) % 2), training=TRAINING, projection=projection)
+
+
+def test_a_network_without_any_gradient_couples_nothing(X: Floats) -> None:
+    linear = ui.linearize(Strange("dead"), (X, np.arange(30) % 2), progress=False)
+    assert linear.system.largest == 0
 
 
 def test_a_network_that_couples_gradients_alone_is_refused(X: Floats) -> None:

@@ -65,9 +65,8 @@ def check_steady(model: nn.Module, samples: Samples) -> None:
 
 def _apart(summed: Tensor, single: Sequence[Tensor]) -> float:
     """How far the gradient of samples together is from the sum of those alone, as a share of the largest of these."""
-    return float((summed - torch.stack(list(single)).sum(dim=0)).norm()) / max(
-        float(gradient.norm()) for gradient in single
-    )
+    largest = max(float(gradient.norm()) for gradient in single)
+    return float((summed - torch.stack(list(single)).sum(dim=0)).norm()) / (largest or 1.0)
 
 
 def _in_double(model: nn.Module, parts: Sequence[Inputs]) -> list[Tensor] | None:
