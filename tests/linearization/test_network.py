@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,6 +48,17 @@ def test_rows_past_half_of_the_budget_go_to_a_temporary_folder(scratch: Path) ->
 def test_rows_go_to_the_folder_that_is_named(tmp_path: Path) -> None:
     held(rows_of(memory=LARGE), tmp_path, show=False)
     assert sorted(contents(tmp_path)) == ["owner.json", "rows-000000.safetensors", "rows-000001.safetensors"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_rows_that_the_disk_has_no_room_for_are_refused_first(
+    named: bool, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = rows_of(memory=SMALL)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=10))
+    with counted() as sizes, pytest.raises(InputError, match=r"the Jacobian rows take .* has 10 B free"):
+        held(tried, scratch / "rows" / "train" if named else None, show=False)
+    assert (sizes, list(scratch.iterdir())) == ([], [])
 
 
 @pytest.mark.parametrize("memory", [SMALL, LARGE])

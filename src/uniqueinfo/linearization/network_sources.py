@@ -12,10 +12,12 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from uniqueinfo.errors import InputError
 from uniqueinfo.jacobian.keeping import InMemory
 from uniqueinfo.jacobian.network_rows import NetworkRows
 from uniqueinfo.jacobian.passes import NetworkKernels, NetworkPasses
 from uniqueinfo.linearization.source import Chunk, Source
+from uniqueinfo.memory import as_text
 from uniqueinfo.progress import progress as bar
 from uniqueinfo.samples.samples import Samples
 from uniqueinfo.spectrum.eigensystem import Eigensystem
@@ -168,12 +170,14 @@ class KernelSource(Source):
 
 def held(rows: NetworkRows, folder: Path | None, *, show: bool) -> NetworkRows:
     """All rows computed once and held: in memory where they fit in half of the budget, in the folder, or in one that
-    goes with them."""
+    goes with them. Refused before any is computed where the disk has no room."""
     if folder is not None:
+        _check_room(rows.bytes, folder)
         found = rows.kept_on_disk(folder)
     elif rows.bytes <= rows.network.memory // 2:
         found = rows.kept(InMemory())
     else:
+        _check_room(rows.bytes, Path(tempfile.gettempdir()))
         place = Path(tempfile.mkdtemp(prefix="uniqueinfo-"))
         found = rows.kept_on_disk(place)
         weakref.finalize(found.keeper, shutil.rmtree, place, ignore_errors=True)
@@ -182,3 +186,15 @@ def held(rows: NetworkRows, folder: Path | None, *, show: bool) -> NetworkRows:
             found.piece(number)
             advance(part.stop - part.start)
     return found
+
+
+def _check_room(size: int, place: Path) -> None:
+    """Refuse rows that the disk has no room for beside those that lie there already."""
+    there = sum(path.stat().st_size for path in place.glob("rows-*")) if place.is_dir() else 0
+    disk = next(each for each in (place, *place.absolute().parents) if each.is_dir())
+    free = shutil.disk_usage(disk).free
+    if size > free + there:
+        raise InputError(
+            f"the Jacobian rows take {as_text(size)} and {disk} has {as_text(free)} free: keep fewer columns "
+            "(projection=KernelCoordinates(4000)), or name a folder= with more room"
+        )
