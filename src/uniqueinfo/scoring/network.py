@@ -231,8 +231,7 @@ def _retraced(
     passes.check_steady(train)
     look = passes.look(train)
     training.steps.check_told(look.outputs)
-    others, whole = 0 if val is None else len(val), network.projection is None
-    plan = Plan.of(training, len(train), look, passes.memory, others=others, whole=whole)
+    plan = Plan.of(training, len(train), look, passes.memory, whole=network.projection is None)
     if plan is None:
         _say_stretches(training, len(train))
         return None

@@ -39,7 +39,7 @@ from uniqueinfo.types import Indices
 MOST_COLUMNS = {"SGD": 16_384, "others": 32_768}
 """Weights that stand for all: optimizers that divide by second moments spread the kernel over more of them."""
 FEWEST_COLUMNS = 2_048
-GRADIENTS, FEWEST_GRADIENTS = {"SGD": 3, "others": 5}, 2
+GRADIENTS, FEWEST_GRADIENTS = {"SGD": 3, "others": 5}, 3
 """Checkpoints at which gradients are taken: they change slowly. Fewer where they would cost more than the training."""
 AFFORDABLE = 2e13
 """Operations of all steps: about five minutes of a processor."""
@@ -58,16 +58,13 @@ class Plan:
     """Of all steps."""
 
     @classmethod
-    def of(
-        cls, training: Recorded, samples: int, look: Look, memory: int, *, others: int = 0, whole: bool = False
-    ) -> Plan | None:
-        """As many weights as are affordable; None where too few are. `others`: how many samples to validate on."""
+    def of(cls, training: Recorded, samples: int, look: Look, memory: int, *, whole: bool = False) -> Plan | None:
+        """As many weights as are affordable; None where too few are."""
         steps = training.steps
         passed = len(steps) * samples if steps.sizes is None else int(steps.sizes.sum())
         per_sample = look.outputs - training.criterion.sees_differences(look.outputs)
         rows, optimizer = samples * per_sample, training.about["optimizer"]
-        seen = others * (1 + 2 * look.outputs)  # a pass back costs about two forward
-        as_training = int((3 * passed - seen) / (samples + 2 * rows))
+        as_training = int(3 * passed / (samples + 2 * rows))  # a pass back costs about two forward
         gradients = min(GRADIENTS.get(optimizer, GRADIENTS["others"]), max(FEWEST_GRADIENTS, as_training))
         points = _spread(len(training.points), gradients)
         each = 4.0 * passed * rows  # operations of one weight
