@@ -29,6 +29,7 @@ from benchmarks.scale_work import WORK
 
 _SIZES = (2_000, 6_000, 20_000, 60_000)
 _MILLIONS = 5_000_000
+_WIDE, _COLUMNS = 600_000, 20_000
 _KILLS = 10
 
 
@@ -38,6 +39,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/scale"))
     parser.add_argument("--scratch", type=Path, default=Path("results/scale/scratch"), help="needs 20 GB")
     parser.add_argument("--samples", type=int, default=_MILLIONS, help="of the features on disk")
+    parser.add_argument("--wide", type=int, default=_WIDE, help="samples of 20,000 features on disk")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     asked.scratch.mkdir(parents=True, exist_ok=True)
@@ -79,6 +81,20 @@ def features(asked: argparse.Namespace) -> dict[str, Any]:
         return _child("features", asked.scratch / "features", X=str(data / "X.npy"), y=str(data / "y.npy"))
     finally:
         shutil.rmtree(data)
+
+
+def sketch(asked: argparse.Namespace) -> dict[str, Any]:
+    """Rows of 20,000 features in a file, ten classes, within 6 GiB, by a sketch; half as many for the slope."""
+    lines = []
+    for samples in (asked.wide // 2, asked.wide):
+        data = _wide_features(asked.scratch, samples)
+        try:
+            found = _child("sketch", asked.scratch / "sketch", X=str(data / "X.npy"), y=str(data / "y.npy"))
+        finally:
+            shutil.rmtree(data)
+        lines.append(found)
+        print(f"  sketch {found}", flush=True)
+    return {"runs": lines, "slope_in_processor_time": _slope(lines, "cpu_seconds")}
 
 
 def dask(asked: argparse.Namespace) -> dict[str, Any]:
@@ -132,6 +148,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "kill": kill,
     "mnist": mnist,
     "features": features,
+    "sketch": sketch,
 }
 
 
@@ -169,6 +186,28 @@ def _features(scratch: Path, samples: int) -> Path:
     for start in range(0, samples, 100_000):
         some = slice(start, min(start + 100_000, samples))
         X[some] = rng.standard_normal((some.stop - start, 256), dtype=np.float32) + centres[y[some]]
+    X.flush()
+    np.save(folder / "y.npy", y)
+    return folder
+
+
+def _wide_features(scratch: Path, samples: int) -> Path:
+    """20,000 features whose directions fall off as 1/j, and ten classes by the first of them, as float32."""
+    folder = scratch / f"wide-{samples}"
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(0)
+    few = 2_000
+    sizes = (1 / np.arange(1, few + 1)).astype(np.float32)
+    directions = rng.standard_normal((few, _COLUMNS), dtype=np.float32) * sizes[:, None] / _COLUMNS**0.5
+    y = np.empty(samples, dtype=np.int64)
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (samples, _COLUMNS))
+    for start in range(0, samples, 1_000):
+        some = slice(start, min(start + 1_000, samples))
+        seen = rng.standard_normal((some.stop - start, few), dtype=np.float32)
+        X[some] = seen @ directions + 1e-2 / _COLUMNS**0.5 * rng.standard_normal(
+            (len(seen), _COLUMNS), dtype=np.float32
+        )
+        y[some] = (seen[:, :10] + rng.standard_normal((len(seen), 10))).argmax(axis=1)
     X.flush()
     np.save(folder / "y.npy", y)
     return folder

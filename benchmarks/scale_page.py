@@ -136,6 +136,27 @@ def _features(found: dict[str, Any]) -> str:
     )
 
 
+def _sketch(found: dict[str, Any]) -> str:
+    measured = found["sketch"]
+    last = measured["runs"][-1]
+    rows = [
+        f"| {line['samples']:,} | {line['seconds']:.0f} | {line['cpu_seconds']:.0f} | {as_text(line['peak_bytes'])} |"
+        for line in measured["runs"]
+    ]
+    square = as_text(8 * last["features"] ** 2)
+    return (
+        f"{last['features']:,} float32 features in one .npy file, {last['outputs']} outputs, {last['directions']:,} "
+        f"directions kept, one thread, budget {last['memory']}: a dozen passes over partitions, and no matrix of "
+        f"{last['features']:,} × {last['features']:,}, which alone takes {square}. Half of the scores are off by less "
+        f"than {last['error']:.1g} of themselves, as estimated.\n\n"
+        "| samples | seconds | of the processor | peak memory |\n|--:|--:|--:|--:|\n"
+        + "\n".join(rows)
+        + f"\n\nSlope of log time against log n, in processor time: {measured['slope_in_processor_time']:.2f}. Memory "
+        "grows with the columns times the directions kept, and with validation rows times columns (their square, "
+        "where there are more of them than columns)."
+    )
+
+
 def _dask(found: dict[str, Any]) -> str:
     measured = found["dask"]
     rows = [
@@ -236,6 +257,7 @@ processor."""
 _SECTIONS: tuple[tuple[str, str, Callable[[dict[str, Any]], str]], ...] = (
     ("Against n: a network on MNIST", "mnist", _mnist),
     ("Features from disk", "features", _features),
+    ("Wide features, by a sketch", "sketch", _sketch),
     ("Dask", "dask", _dask),
     ("kill -9", "kill", _kill),
     ("Cost model", "rates", _model),
@@ -246,7 +268,7 @@ _SECTIONS: tuple[tuple[str, str, Callable[[dict[str, Any]], str]], ...] = (
 _WALLS = """## Where the next wall is
 
 - **D.** Matrices of D × D are held a dozen at a time and decomposed by one process: D = 20,000 takes 38 GB and hours.
-  Project on fewer columns, or sketch the eigensystem.
+  Project on fewer columns, or keep some directions (`sketch=`): a dozen passes over partitions, here or on Dask.
 - **k.** The sums and the rotation of a network grow with k: a thousand classes are a hundred times ten. Mix outputs
   (`OutputSketch`), take them to be alike (`OutputAverage`, [what that costs](classes.md)), or score a linear head.
 - **One driver.** All scores pass through the process that writes them, 8 (5 + 3k) bytes a sample: at 10⁹ samples and

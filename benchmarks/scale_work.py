@@ -30,8 +30,10 @@ Result = TypeVar("Result")
 
 _PROJECTION = ui.Factorized(700)  # of 784 × 1024 + 1024 + 1024 × 10 + 10 parameters: 2110 columns
 _LONG_TRAINING = ui.GradientFlow(lr=0.01, time=1000.0)
+_SHORT_TRAINING = ui.GradientFlow(lr=0.5, time=100.0)
 _HEAD_TRAINING = ui.Converged(weight_decay=1e-3)
 _VALIDATION = 1_000
+_DIRECTIONS, _FEW = 1_000, 500  # kept of a sketch, and its validation samples
 TURNS = 3
 
 
@@ -71,6 +73,32 @@ def features(folder: Path, *, X: str, y: str, memory: str = "4GiB") -> dict[str,
         "peak_bytes": peak,
         "memory": memory,
         "scores": len(functional),
+        "all_finite": bool(np.isfinite(functional).all()),
+    }
+
+
+def sketch(folder: Path, *, X: str, y: str, memory: str = "6GiB") -> dict[str, Any]:
+    """Wide features in a file, of which some directions are kept."""
+    before = time.process_time()
+    mapped, labels = np.load(X, mmap_mode="r"), np.load(y)
+    few = slice(0, _FEW)
+    validation = mapped[few], labels[few]  # the first rows again: only the cost matters here
+    how: dict[str, Any] = {"training": _SHORT_TRAINING, "sketch": _DIRECTIONS, "out": folder, "memory": memory}
+    scores, seconds = _timed(lambda: ui.score_features(X, y, *validation, head="paper", **how))
+    cpu, peak = time.process_time() - before, _peak()
+    functional = scores.functional
+    assert functional is not None
+    assert scores.errors is not None
+    return {
+        "samples": len(scores),
+        "features": scores.settings["width"],
+        "outputs": scores.settings["outputs"],
+        "directions": _DIRECTIONS,
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "peak_bytes": peak,
+        "memory": memory,
+        "error": float(np.median(scores.errors["functional"] / functional)),
         "all_finite": bool(np.isfinite(functional).all()),
     }
 
@@ -219,4 +247,5 @@ WORK: dict[str, Callable[..., dict[str, Any]]] = {
     "features": features,
     "dask": dask,
     "rates": rates,
+    "sketch": sketch,
 }

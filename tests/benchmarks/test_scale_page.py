@@ -34,3 +34,14 @@ def test_what_was_measured_is_told_and_drawn(page: Path) -> None:
 
 def test_what_was_not_measured_says_so(page: Path) -> None:
     assert "## Dask\n\nNot measured." in page.read_text(encoding="utf-8")
+
+
+def test_a_sketch_is_told_with_its_memory_and_its_error(tmp_path: Path) -> None:
+    line = {"features": 20_000, "outputs": 10, "directions": 1_000, "memory": "6GiB", "error": 0.02}
+    runs = [line | {"samples": n, "seconds": n, "cpu_seconds": n / 10, "peak_bytes": 2**31} for n in (1_000, 2_000)]
+    found = {"sketch": {"runs": runs, "slope_in_processor_time": 1.0}}
+    (tmp_path / "scale.json").write_text(json.dumps(found), encoding="utf-8")
+    write_page(tmp_path / "scale.json", tmp_path / "scale.md")
+    said = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    assert "off by less than 0.02 of themselves" in said
+    assert "| 2,000 | 2000 | 200 | 2.15 GB |" in said

@@ -16,11 +16,12 @@ from uniqueinfo.removal.solve import Solution, solve, solve_minimum_norm
 from uniqueinfo.removal.trained import TrainedSystem
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.spectrum.orthogonal import LEFT_OVER, Orthogonal, left_over
-from uniqueinfo.spectrum.rows import slices
+from uniqueinfo.spectrum.rows import CHUNK_BYTES, slices
 from uniqueinfo.training.rational import Rational, fit
 from uniqueinfo.types import Indices
 
 _AFFORDABLE = 1e11  # cubed ranks of the removals that are trained one by one, each worth about ten operations: a minute
+_TOGETHER = 64  # groups, whose rows are rotated together where they are wide: the basis is read anew for each product
 _fit = lru_cache(maxsize=256)(fit)
 
 
@@ -98,11 +99,14 @@ class Leaving:
             yield self._solution(left, residual)
 
     def _parts(self) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """Some groups at a time, with their rows E and residuals."""
-        members = self._bucket.members
-        for part in slices(len(members), self._bytes_per_group()):
-            left = left_of(self._system, members[part])
-            yield part, left, self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
+        """Some groups at a time, with their rows E and residuals; of few at a time, E of more is made together."""
+        members, each = self._bucket.members, self._bytes_per_group()
+        for whole in slices(len(members), min(each, CHUNK_BYTES // _TOGETHER)):
+            together = left_of(self._system, members[whole])
+            for some in slices(len(together), each):
+                part = slice(whole.start + some.start, whole.start + some.stop)
+                left = together[some]
+                yield part, left, self._residual[torch.from_numpy(members[part]).to(left.device)].flatten(1, 2)
 
     def _in_closed_form(self, part: slice, left: Tensor, rows: Tensor, residual: Tensor) -> Delta:
         found = assemble(rows, self._solution(left, residual), self.shift)
