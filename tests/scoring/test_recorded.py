@@ -16,6 +16,9 @@ from torch import Tensor, nn
 import uniqueinfo as ui
 from tests.oracles.compare import close
 from uniqueinfo.errors import InputError
+from uniqueinfo.jacobian import exact_kernels
+from uniqueinfo.linearization.network import both_ends
+from uniqueinfo.scoring.recorded import recorded_network
 from uniqueinfo.types import Floats
 
 Optimizers = Callable[[nn.Module], torch.optim.Optimizer]
@@ -157,3 +160,16 @@ def test_another_network_than_the_recorded_one_is_refused(tmp_path: Path) -> Non
     trained(sgd(), network(), None, tmp_path / "r")
     with pytest.raises(InputError, match="is not the network of the recording"):
         scored(network(hidden=16), tmp_path / "r")
+
+
+def test_gradients_of_two_checkpoints_are_those_of_the_trained_network(tmp_path: Path) -> None:
+    start, end = network(8), network(8)
+    trained(sgd(), end, None)
+    states = [start.state_dict(), end.state_dict()]
+    recording = ui.Recorded.from_checkpoints(states, [0, STEPS], folder=tmp_path / "r", lr=0.2)
+    X = data()[0]
+    kernels = [
+        exact_kernels(each, [X], memory=10**8).train
+        for each in (recorded_network(start, recording), both_ends(start, end))
+    ]
+    np.testing.assert_array_equal(kernels[0].numpy(), kernels[1].numpy())

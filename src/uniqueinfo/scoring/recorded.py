@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.jacobian.ends import BothEnds
 from uniqueinfo.jacobian.forward import call, outputs_of
 from uniqueinfo.jacobian.functions import by_function, within
 from uniqueinfo.jacobian.guard import prepared
 from uniqueinfo.jacobian.outputs import Outputs
 from uniqueinfo.jacobian.units import InUnits
 from uniqueinfo.linearization.linearization import Linearization
+from uniqueinfo.linearization.network import both_ends
 from uniqueinfo.linearization.source import Chunk, Source
 from uniqueinfo.progress import progress
 from uniqueinfo.samples.checks import check_finite
@@ -36,10 +36,12 @@ _BATCH = 256
 
 
 def recorded_network(model: nn.Module, training: Recorded, outputs: Outputs | None = None) -> nn.Module:
-    """The network with its gradients at both ends of the training, in the units of its optimizer."""
+    """The network with its gradients at both ends of the training, in the units of its optimizer.
+
+    What `trained=` takes is the case of which these two checkpoints are all that is known.
+    """
     scales, last = within(training.scales(), outputs), len(training.points) - 1
-    start, end = (network_at(model, training, number, outputs) for number in (0, last))
-    found = BothEnds(start, end)
+    found = both_ends(_loaded(model, training, 0), training.state(last), outputs)
     if not scales:
         return found
     return InUnits(found, {f"{side}.{name}": scale for side in ("start", "end") for name, scale in scales.items()})
@@ -47,6 +49,10 @@ def recorded_network(model: nn.Module, training: Recorded, outputs: Outputs | No
 
 def network_at(model: nn.Module, training: Recorded, number: int, outputs: Outputs | None = None) -> nn.Module:
     """The network that gives the outputs, at a checkpoint; only what was trained is linearized."""
+    return by_function(_loaded(model, training, number), outputs)
+
+
+def _loaded(model: nn.Module, training: Recorded, number: int) -> nn.Module:
     copy = deepcopy(model)
     for name, parameter in copy.named_parameters():
         parameter.requires_grad_(name in training.trained and parameter.requires_grad)
@@ -57,7 +63,7 @@ def network_at(model: nn.Module, training: Recorded, number: int, outputs: Outpu
             f"model: is not the network of the recording in {training.folder} ({' '.join(str(error).split())}); hand "
             "over the same network"
         ) from error
-    return by_function(copy, outputs)
+    return copy
 
 
 def along(
