@@ -169,7 +169,7 @@ def test_gradients_of_two_checkpoints_are_those_of_the_trained_network(tmp_path:
     recording = ui.Recorded.from_checkpoints(states, [0, STEPS], folder=tmp_path / "r", lr=0.2)
     X = data()[0]
     kernels = [
-        exact_kernels(each, [X], memory=10**8).train
+        exact_kernels(each, [X], memory=2**30).train
         for each in (recorded_network(start, recording), both_ends(start, end))
     ]
     np.testing.assert_array_equal(kernels[0].numpy(), kernels[1].numpy())
