@@ -67,7 +67,7 @@ def test_a_cell_holds_scores_against_trainings_without_the_samples(column: Colum
     weights = descent.train([[], [int(cell.samples[3])]])
     moved = sum(float((w[1] - w[0]).square().sum()) for w in weights.values()) / 2
     assert cell.truth["weights"][3] == pytest.approx(moved, rel=1e-3)  # float32: changes of 1e-3 in weights of 0.1
-    assert (len(cell.truth["weights"]), len(cell.influence["weights"])) == (14, 12)
+    assert (len(cell.truth["weights"]), len(cell.scores["influence"]["weights"])) == (14, 12)
 
 
 def test_a_finished_cell_is_found_again(column: Column, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,7 @@ def _column(name: str, build: Callable[[], nn.Module]) -> Column:
         title=f"{name} weights",
         make=lambda request, count: digits(request, build, count),
         effort={"small": _EFFORT, "paper": _EFFORT},
+        published="cnn_pretrained",
     )
 
 

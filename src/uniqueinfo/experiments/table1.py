@@ -3,7 +3,8 @@
 For random left-out samples the network is trained again without each, and ½‖w − w₋ᵢ‖² and (1/2m) Σ_j ‖f − f₋ᵢ‖² on the
 validation samples are compared by Pearson's correlation with the scores of both methods. Influence functions are
 computed at the trained weights, by LiSSA with the paper's recursions, scale and damping (.01 without decay). *Both
-ends* goes beyond the paper: gradients before and after training alike, as `score(trained=...)` takes them.
+ends* goes beyond the paper: gradients before and after training alike, as `score(trained=...)` takes them; *recorded*,
+where it is asked for, follows the training along its recording (`table1_recorded_scores`).
 Intervals are bootstraps over left-out samples. Times are processor times of one thread; those of retraining, LiSSA and
 conjugate gradients are for all n samples, extrapolated from the ones done. `table1_problems` has the settings, and
 what is smaller than in the paper. The CNN from scratch is the paper's own failure, and is reported as it comes out.
@@ -12,38 +13,39 @@ what is smaller than in the paper. The CNN from scratch is the paper's own failu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from uniqueinfo.experiments.runner import Claim, Request, Result
-from uniqueinfo.experiments.table1_cells import Cell, compute
+from uniqueinfo.experiments.table1_cells import MEASURES, METHODS, Cell, compute
 from uniqueinfo.experiments.table1_figure import figure
-from uniqueinfo.experiments.table1_problems import COLUMNS, Column
+from uniqueinfo.experiments.table1_problems import COLUMNS
 from uniqueinfo.statistics.correlation import lead, pearson, spearman
 
-_MEASURES, _METHODS = ("weights", "predictions"), ("linearization", "both ends", "influence")
-_TIMES = {"linearization": "linearization", "both ends": "ends", "influence": "lissa"}
+_TIMES = {"linearization": "linearization", "both ends": "ends", "influence": "lissa", "recorded": "recorded"}
 _MLP_AT_LEAST = 0.98
 """Correlation that the MLP without decay must reach."""
-_BEYOND = "both ends: gradients before and after training, beyond the paper"
+_BEYOND = {
+    "both ends": "both ends: gradients before and after training, beyond the paper",
+    "recorded": "along a recording of the training, beyond the paper; holds if it reaches, within its interval, what "
+    "the paper's linearization has",
+}
 _FASTER = 30.0
 """How many times faster than LiSSA the paper claims to be."""
 
 
 def run(request: Request) -> Result:
     """All columns but ResNet-50's, which `table1_resnet50` has."""
-    return tabled(COLUMNS, request)
+    return tabled([compute(column, decay, request) for decay in (False, True) for column in COLUMNS], request)
 
 
-def tabled(columns: Sequence[Column], request: Request, timed: bool = True) -> Result:
-    """Every cell in turn; what is finished is found again in the work folder. `timed`: whether times are told."""
-    cells = [compute(column, decay, request) for decay in (False, True) for column in columns]
+def tabled(cells: Sequence[Cell], request: Request, methods: Sequence[str] = METHODS, *, timed: bool = True) -> Result:
+    """The table of these cells, by some methods. `timed`: whether times are told."""
     return Result(
-        table=pd.DataFrame([row for cell in cells for row in _rows(cell, request)]),
-        figures={"table1": figure(cells)},
-        claims=[claim for cell in cells for claim in _claims(cell, request, timed)],
+        table=pd.DataFrame([row for cell in cells for row in _rows(cell, request, methods)]),
+        figures={"table1": figure(cells, methods)},
+        claims=[claim for cell in cells for claim in _claims(cell, request, methods, timed)],
         settings={_name(cell): _settings(cell, request, timed) for cell in cells},
         data={cell.column.key: cell.facts["data"] for cell in cells},
         captions={
@@ -53,10 +55,10 @@ def tabled(columns: Sequence[Column], request: Request, timed: bool = True) -> R
     )
 
 
-def _rows(cell: Cell, request: Request) -> list[dict[str, Any]]:
+def _rows(cell: Cell, request: Request, methods: Sequence[str]) -> list[dict[str, Any]]:
     found = []
-    for measure in _MEASURES:
-        for method in _METHODS:
+    for measure in MEASURES:
+        for method in methods:
             scores, truth = cell.pair(measure, method)
             linear, rank = pearson(scores, truth, seed=request.seed), spearman(scores, truth, seed=request.seed)
             found.append(
@@ -82,17 +84,17 @@ def _rows(cell: Cell, request: Request) -> list[dict[str, Any]]:
     return found
 
 
-def _claims(cell: Cell, request: Request, timed: bool) -> list[Claim]:
+def _claims(cell: Cell, request: Request, methods: Sequence[str], timed: bool) -> list[Claim]:
     claims, seed = [], request.seed
     comparable = cell.column.key != "cnn"  # the published failure is reported as it comes out
-    for measure in _MEASURES:
-        for method in _METHODS:
+    for measure in MEASURES:
+        for method in methods:
             found = pearson(*cell.pair(measure, method), seed=seed)
-            paper = cell.column.paper.get((measure, method, cell.decay))
-            judged = method == "linearization" and paper is not None and comparable
-            holds = found.high >= paper if judged and paper is not None else None
-            claim = Claim.of(f"{_name(cell)}: {measure}, {method}", found, paper=paper, holds=holds)
-            claims.append(replace(claim, note=_BEYOND) if method == "both ends" else claim)
+            paper, bound = (cell.column.paper.get((measure, of, cell.decay)) for of in (method, "linearization"))
+            judged = method in ("linearization", "recorded") and bound is not None and comparable
+            holds = found.high >= bound if judged and bound is not None else None
+            note = _BEYOND.get(method, "")
+            claims.append(Claim.of(f"{_name(cell)}: {measure}, {method}", found, paper=paper, holds=holds, note=note))
             if cell.column.key == "mlp" and not cell.decay and method == "linearization":
                 claims.append(
                     Claim.of(
@@ -102,7 +104,8 @@ def _claims(cell: Cell, request: Request, timed: bool) -> list[Claim]:
                         holds=found.value >= _MLP_AT_LEAST,
                     )
                 )
-        claims.append(_lead(cell, measure, seed))
+        if "influence" in methods:
+            claims.append(_lead(cell, measure, seed))
     for what, name in (("lissa", "LiSSA"), ("gradients", "conjugate gradients")) if timed else ():
         ratio = cell.seconds[what] / cell.seconds["linearization"]
         holds = ratio >= _FASTER if what == "lissa" else ratio > 1
@@ -122,8 +125,8 @@ def _claims(cell: Cell, request: Request, timed: bool) -> list[Claim]:
 
 def _lead(cell: Cell, measure: str, seed: int) -> Claim:
     """How much closer the linearization is than influence functions, on the same samples."""
-    count = len(cell.influence[measure])
-    truth, ours, theirs = (values[measure][:count] for values in (cell.truth, cell.linearization, cell.influence))
+    theirs, truth = cell.pair(measure, "influence")
+    ours = cell.scores["linearization"][measure][: len(theirs)]
     found = lead(ours, theirs, truth, seed=seed)
     both = [cell.column.paper.get((measure, method, cell.decay)) for method in ("linearization", "influence")]
     paper = None if both[0] is None or both[1] is None else round(both[0] - both[1], 3)
@@ -152,7 +155,9 @@ def _settings(cell: Cell, request: Request, timed: bool) -> dict[str, Any]:
             "recursions": cell.column.recursions,
             "batch": effort.lissa_batch,
             "scale": effort.scale,
-        },
+        }
+        if "influence" in cell.scores
+        else None,
         "smaller": effort.smaller,
         "seconds for all samples": cell.seconds if timed else None,
     }

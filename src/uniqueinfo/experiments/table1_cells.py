@@ -1,10 +1,10 @@
-"""One cell of Table 1: scores by both methods, and the truth; each finished piece is kept and not done again."""
+"""One cell of Table 1: scores by each method, and the truth; each finished piece is kept and not done again."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -23,10 +23,14 @@ from uniqueinfo.errors import InputError
 from uniqueinfo.experiments.kept import Arrays, kept_arrays, place
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.table1_problems import Column, Problem
+from uniqueinfo.experiments.table1_recorded_scores import recorded_scores
 from uniqueinfo.linearization.network import linearize
 from uniqueinfo.progress import progress as bar
 from uniqueinfo.types import Floats
 
+MEASURES = ("weights", "predictions")
+METHODS = ("linearization", "both ends", "influence")
+"""How samples are scored, unless other methods are asked for; there is "recorded" too."""
 _DAMPING = 0.01
 """LiSSA's damping where there is no weight decay."""
 _AT_ONCE = 10
@@ -45,25 +49,22 @@ class Cell:
     decay: bool
     samples: NDArray[np.intp]
     truth: dict[str, Floats]
-    linearization: dict[str, Floats]
-    ends: dict[str, Floats]
-    """Scores from gradients before and after training."""
-    influence: dict[str, Floats]
-    """Scores of influence functions; where there are fewer than samples, of the first of them."""
+    scores: Mapping[str, Mapping[str, Floats]]
+    """By method and measure; influence functions may have those of the first samples alone."""
     seconds: dict[str, float]
     """Processor time for all n samples, by what was done; extrapolated where it was done for fewer."""
     facts: dict[str, Any]
 
     def pair(self, measure: str, method: str) -> tuple[Floats, Floats]:
         """Scores and truth of the samples that have both."""
-        scores = {"linearization": self.linearization, "both ends": self.ends, "influence": self.influence}[method][
-            measure
-        ]
+        scores = self.scores[method][measure]
         return scores, self.truth[measure][: len(scores)]
 
 
-def compute(column: Column, decay: bool, request: Request) -> Cell:
-    """All of it, or what is not done yet."""
+def compute(
+    column: Column, decay: bool, request: Request, methods: Sequence[str] = METHODS, *, asides: bool = True
+) -> Cell:
+    """All of it, or what is not done yet. `asides`: conjugate gradients are timed, and the paper's own steps taken."""
     effort, training = column.effort[request.scale], column.training(request.scale, decay)
     problem = column.make(request, effort.samples)
     n = len(problem.train[1])
@@ -114,40 +115,52 @@ def compute(column: Column, decay: bool, request: Request) -> Cell:
         )
         return _found(found.weight, found.functional, time.process_time() - started)
 
-    parts = [chosen[: effort.influenced][at : at + _AT_ONCE] for at in range(0, effort.influenced, _AT_ONCE)]
-    with bar(f"Influence, {column.title}", len(parts), unit="parts") as advance:
-        pieces = []
-        for part in parts:
-            solve = partial(influenced, part, lissa)
-            pieces.append(kept.once("influence", solve, solver=asdict(lissa), samples=part.tolist()))
-            advance(1)
-    gradients = ConjugateGradients(0.0 if decay else _DAMPING * effort.scale, tolerance=1e-3)
-    timed = kept.once("gradients", lambda: influenced(chosen[:_TIMED], gradients, "gauss-newton"))
+    found = {"linearization": _of(scores, chosen), "both ends": _of(ends, chosen)}
+    seconds = {
+        "retraining": truth.seconds / (len(chosen) + 1) * n,
+        "linearization": scores["seconds"].item(),
+        "ends": ends["seconds"].item(),
+    }
+    if "recorded" in methods:
+        along = partial(recorded_scores, problem, training, chosen, _device())
+        recorded = kept.once("recorded", along, samples=chosen.tolist())
+        found["recorded"] = _of(recorded)
+        seconds["recorded"] = recorded["seconds"].item() / len(chosen) * n
+    if "influence" in methods:
+        parts = [chosen[: effort.influenced][at : at + _AT_ONCE] for at in range(0, effort.influenced, _AT_ONCE)]
+        with bar(f"Influence, {column.title}", len(parts), unit="parts") as advance:
+            pieces = []
+            for part in parts:
+                solve = partial(influenced, part, lissa)
+                pieces.append(kept.once("influence", solve, solver=asdict(lissa), samples=part.tolist()))
+                advance(1)
+        found["influence"] = _of({name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]})
+        seconds["lissa"] = sum(piece["seconds"].item() for piece in pieces) / effort.influenced * n
     facts: dict[str, Any] = {}
-    if column.own(decay) != training:
-        away = kept.once("paper", lambda: {"away": _from_paper(column, decay, problem, truth.outputs)})["away"].item()
-        facts["from_paper"] = None if np.isnan(away) else away
-    measures = ("weights", "predictions")
+    if asides:
+        gradients = ConjugateGradients(0.0 if decay else _DAMPING * effort.scale, tolerance=1e-3)
+        timed = kept.once("gradients", lambda: influenced(chosen[:_TIMED], gradients, "gauss-newton"))
+        seconds["gradients"] = timed["seconds"].item() / _TIMED * n
+        if column.own(decay) != training:
+            took = kept.once("paper", lambda: {"away": _from_paper(column, decay, problem, truth.outputs)})
+            facts["from_paper"] = None if np.isnan(took["away"].item()) else took["away"].item()
     way = sum(float((w - start).double().square().sum()) for w, start in _moved(problem, truth.trained)) / 2
     return Cell(
         column=column,
         decay=decay,
         samples=chosen,
         truth={"weights": truth.weight, "predictions": np.asarray(truth.functional)},
-        linearization={name: scores[name][chosen] for name in measures},
-        ends={name: ends[name][chosen] for name in measures},
-        influence={name: np.concatenate([piece[name] for piece in pieces]) for name in measures},
-        seconds={
-            "retraining": truth.seconds / (len(chosen) + 1) * n,
-            "linearization": scores["seconds"].item(),
-            "ends": ends["seconds"].item(),
-            "lissa": sum(piece["seconds"].item() for piece in pieces) / effort.influenced * n,
-            "gradients": timed["seconds"].item() / _TIMED * n,
-        },
+        scores=found,
+        seconds=seconds,
         facts=facts
         | asked
         | {"samples": n, "curvature": scores["largest"].item(), "astray": int((truth.weight > _ASTRAY * way).sum())},
     )
+
+
+def _of(found: Arrays, samples: NDArray[np.intp] | slice = slice(None)) -> dict[str, Floats]:
+    """Both measures, of some samples."""
+    return {name: found[name][samples] for name in MEASURES}
 
 
 def _found(weights: Floats, predictions: Floats | None, seconds: float) -> Arrays:

@@ -13,12 +13,12 @@ from matplotlib.ticker import LogFormatterSciNotation
 from uniqueinfo.experiments.table1_cells import Cell
 from uniqueinfo.statistics.correlation import pearson
 
-_OURS, _ENDS, _INFLUENCE = "#2a6f97", "#8ab17d", "#e07a5f"
+_OURS, _ENDS, _RECORDED, _INFLUENCE = "#2a6f97", "#8ab17d", "#6d597a", "#e07a5f"
 _MEASURES = {"weights": "weights, ½‖w − w₋ᵢ‖²", "predictions": "predictions, (1/2m) Σ‖f − f₋ᵢ‖²"}
-_METHODS = {"linearization": _OURS, "both ends": _ENDS, "influence": _INFLUENCE}
+_METHODS = {"linearization": _OURS, "both ends": _ENDS, "recorded": _RECORDED, "influence": _INFLUENCE}
 
 
-def figure(cells: Sequence[Cell], methods: Sequence[str] = tuple(_METHODS)) -> Figure:
+def figure(cells: Sequence[Cell], methods: Sequence[str]) -> Figure:
     """Above: scores against the truth without decay. Below: correlations with intervals; crosses are the paper's."""
     shown = [cell for cell in cells if not cell.decay]
     drawn = Figure(figsize=(3.1 * max(len(shown), 3), 9.5), layout="constrained")
@@ -57,12 +57,13 @@ def _scatter(ax: Axes, cell: Cell, measure: str, methods: Sequence[str]) -> None
 
 def _bars(ax: Axes, cells: Sequence[Cell], measure: str, methods: Sequence[str]) -> None:
     for number, method in enumerate(methods):
-        shift, colour = 0.27 * (number - (len(methods) - 1) / 2), _METHODS[method]
+        width, colour = 0.8 / len(methods), _METHODS[method]
+        shift = width * (number - (len(methods) - 1) / 2)
         for place, cell in enumerate(cells):
             found = pearson(*cell.pair(measure, method))
             spread = [[found.value - found.low], [found.high - found.value]]
             label = method if place == 0 else None
-            ax.bar(place + shift, found.value, 0.25, color=colour, label=label, alpha=0.9)
+            ax.bar(place + shift, found.value, 0.92 * width, color=colour, label=label, alpha=0.9)
             ax.errorbar(place + shift, found.value, yerr=np.maximum(spread, 0), color="0.2", linewidth=1, capsize=2)
             paper = cell.column.paper.get((measure, method, cell.decay))
             if paper is not None:

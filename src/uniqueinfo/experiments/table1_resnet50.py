@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from uniqueinfo.experiments.runner import Request, Result
 from uniqueinfo.experiments.table1 import tabled
+from uniqueinfo.experiments.table1_cells import compute
 from uniqueinfo.experiments.table1_problems import RESNET50
 
 
 def run(request: Request) -> Result:
     """Without weight decay, and with it."""
-    return tabled((RESNET50,), request, timed=False)
+    return tabled([compute(RESNET50, decay, request) for decay in (False, True)], request, timed=False)
