@@ -46,7 +46,12 @@ def recorded_scores(problem: Problem, training: Followed, samples: NDArray[np.in
         retracing = followed(problem.network, problem.train, problem.val, recorded, plan)
         how, seen = retracing.steps(), retracing.validation_rows().flatten(0, 1).cpu()
         rows = [value.flatten(0, 1).mul_(how.weights.scale).cpu() for value in how.rows.values]
-    kernel = torch.cat([torch.cat([(one @ other.T).double() for other in rows], dim=1) for one in rows])
+    kernel = torch.empty(len(points) * n, len(points) * n, dtype=torch.float64)
+    for one in range(len(points)):
+        for other in range(one, len(points)):
+            at = slice(one * n, (one + 1) * n), slice(other * n, (other + 1) * n)
+            kernel[at] = (rows[one] @ rows[other].T).double()
+            kernel[at[::-1]] = kernel[at].T
     moved = _followed(how, _Kernels(kernel, np.array(how.rows.steps), how.rows.times), samples)
     weighed = ((moved @ kernel) * moved).sum(dim=1) / 2
     pushed = moved @ torch.cat([(one @ seen.T).double() for one in rows])
