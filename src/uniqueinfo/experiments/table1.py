@@ -114,7 +114,7 @@ def _claims(cell: Cell, request: Request, methods: Sequence[str], timed: bool) -
         claims.append(Claim(f"{_name(cell)}: times faster than {name}", ratio, paper=paper, holds=holds, note=note))
     if cell.facts["astray"]:
         what = f"{_name(cell)}: trainings without a sample that went astray, of {len(cell.samples)}"
-        note = "they ended more than a tenth of the way off: leaps along flow lost stability, which spoils this cell"
+        note = "they ended far off, as nothing foretold: leaps along flow lost stability, which spoils this cell"
         claims.append(Claim(what, float(cell.facts["astray"]), holds=False, note=note))
     if "from_paper" in cell.facts:
         away = cell.facts["from_paper"]

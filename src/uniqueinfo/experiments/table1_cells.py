@@ -35,8 +35,9 @@ _DAMPING = 0.01
 """LiSSA's damping where there is no weight decay."""
 _AT_ONCE = 10
 """Samples whose influence is computed, and kept, together."""
-_ASTRAY = 0.1
-"""A training without a sample went wrong if it ends further off than this share of the way training goes (squared)."""
+_ASTRAY, _FORETOLD = 0.1, 3.0
+"""A training without a sample went wrong if it ends further off than this share of the way training goes (squared), and
+than so many times what both ends foretell: of few samples one may well matter so much."""
 _TIMED = 3
 """Samples on which conjugate gradients are timed."""
 
@@ -145,6 +146,7 @@ def compute(
             took = kept.once("paper", lambda: {"away": _from_paper(column, decay, problem, truth.outputs)})
             facts["from_paper"] = None if np.isnan(took["away"].item()) else took["away"].item()
     way = sum(float((w - start).double().square().sum()) for w, start in _moved(problem, truth.trained)) / 2
+    far = np.maximum(_ASTRAY * way, _FORETOLD * found["both ends"]["weights"])
     return Cell(
         column=column,
         decay=decay,
@@ -154,7 +156,7 @@ def compute(
         seconds=seconds,
         facts=facts
         | asked
-        | {"samples": n, "curvature": scores["largest"].item(), "astray": int((truth.weight > _ASTRAY * way).sum())},
+        | {"samples": n, "curvature": scores["largest"].item(), "astray": int((truth.weight > far).sum())},
     )
 
 
