@@ -10,6 +10,7 @@ from torch import nn
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.experiments import table1_recorded, table1_whole
 from uniqueinfo.experiments.runner import Request
+from uniqueinfo.experiments.table1 import tabled
 from uniqueinfo.experiments.table1_cells import compute
 from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, Problem
 from uniqueinfo.experiments.table1_recorded_scores import recorded_scores
@@ -74,6 +75,9 @@ def test_a_network_that_bends_is_followed_more_closely_than_by_its_linearization
         assert away["recorded"] < 0.5 * away["linearization"]
     assert set(cell.scores) == {"linearization", "both ends", "recorded"}
     assert set(cell.seconds) == {"retraining", "linearization", "ends", "recorded"}
+    claims = tabled([cell], Request(), table1_recorded.METHODS, judged=("recorded",), timed=False).claims
+    judged = {claim.what.rpartition(": ")[2] for claim in claims if claim.holds is not None}
+    assert judged == {"weights, recorded", "predictions, recorded"}  # the paper's own claims are for `table1` to judge
 
 
 def test_every_column_has_the_third_method_in_one_of_two_tables() -> None:
