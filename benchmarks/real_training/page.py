@@ -251,7 +251,9 @@ def _agreed(pairs: list[tuple[Floats, Floats]]) -> Agreement:
 
 def _why(error: str) -> str:
     """In a table's cell."""
-    return f"needs more than {LIMITS.memory >> 30} GB" if "alloc" in error else error.splitlines()[0][:80]
+    if "alloc" in error:
+        return f"needs more than {LIMITS.memory >> 30} GB"
+    return "does not run on this network (torch's vmap)" if "vmap" in error else error.splitlines()[0][:80]
 
 
 def _orders(count: int) -> str:
