@@ -65,7 +65,7 @@ class Problem:
                 for seed, one in each.items()
                 if one.amount is not None and one.value is not None
             }
-            errors = sorted({_why(one.error) for one in each.values() if one.error})
+            errors = sorted({_why(one.error) for one in each.values() if one.error not in ("", "not run")})
             peers.append(self._line(peer.title, arrays, errors[0] if errors else "not run"))
         whole = {sample for truth in self.truths.values() for sample in truth.samples}
         common = sorted(whole.intersection(*(truth.samples for truth in self.truths.values())))
