@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from uniqueinfo.spectrum.orthogonal import least_left_over
+from uniqueinfo.spectrum.orthogonal import least_left_over, suited
 from uniqueinfo.spectrum.primal import Primal
 from uniqueinfo.spectrum.rows import Rows
 from uniqueinfo.spectrum.sums import Sums
-from uniqueinfo.training import ConvergedFilter
+from uniqueinfo.training import Converged, ConvergedFilter
 
 
 def primal(samples: int, outputs: int, width: int, loud: float = 1.0) -> Primal:
@@ -48,3 +48,11 @@ def test_where_no_sample_decides_anything_no_less_is_left_over_than_said(outputs
     assert system.rows is not None
     rounding = 1e-8  # smallest eigenvalues have lost as much, 1e-16 of the largest, which is 1e6 times as large
     assert 0.5 <= least_left_over(system, system.rows, ConvergedFilter(0.0)) <= brute(system, 0.0) + rounding
+
+
+def test_what_all_outputs_lack_is_asked_for_only_where_rows_are_decomposed() -> None:
+    def refused() -> torch.Tensor:
+        raise AssertionError("nothing is decomposed here, so that no residual of all samples is needed")
+
+    system = primal(2000, 1, 40)
+    assert suited(system, Converged(1e-3), 2000, system.rows, refused)[0] is system

@@ -70,8 +70,8 @@ def solved_with(
     train = sources.train
     if problem.choice.form not in ("dual", "primal") or train.width is None:
         return system, 1.0
-    residual = train.read(slice(0, train.samples), rows=False).residual
-    return suited(system, training, train.samples, train.rows(), residual)
+    every = slice(0, train.samples)
+    return suited(system, training, train.samples, train.rows(), lambda: train.read(every, rows=False).residual)
 
 
 def stated(

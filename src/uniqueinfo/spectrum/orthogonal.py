@@ -8,6 +8,7 @@ run to the end, which alone divides by small eigenvalues.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -161,11 +162,12 @@ def affordable(rows: Rows) -> bool:
 
 
 def suited(
-    system: Eigensystem, training: Training, samples: int, rows: Rows | None, residual: Tensor
+    system: Eigensystem, training: Training, samples: int, rows: Rows | None, residual: Callable[[], Tensor]
 ) -> tuple[Eigensystem, float]:
     """The system that carries a training: itself, or one made of the rows where too few digits of it are left.
 
-    With it what `least_left_over` found, 1 where that was not asked.
+    With it what `least_left_over` found, 1 where that was not asked. The `residual` of all samples and outputs, which
+    may be larger than the rows, is asked for only where it is needed.
     """
     filter = training.filter(samples) if training.in_closed_form else None
     if rows is None or not isinstance(filter, ConvergedFilter) or not affordable(rows):
@@ -173,7 +175,7 @@ def suited(
     rest = least_left_over(system, rows, filter)
     if conditioning(system, training, samples) / rest < _ILL:
         return system, rest
-    return Orthogonal.of(rows, residual), rest
+    return Orthogonal.of(rows, residual()), rest
 
 
 def left_over(system: Eigensystem, rows: Tensor, filter: Filter) -> Floats:
