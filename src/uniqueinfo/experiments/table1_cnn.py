@@ -16,7 +16,7 @@ from uniqueinfo.experiments.table1_problems import COLUMNS, Effort
 METHODS = ("linearization", "both ends", "recorded")
 _DECAYS = (True,)
 """Whether there is weight decay, for each part of the table."""
-_EFFORT = Effort(left_out=50, influenced=0, lissa_batch=0, flow=True)
+_EFFORT = Effort(left_out=50, influenced=0, lissa_batch=32, flow=True)
 COLUMN = replace(
     COLUMNS[1],
     key="cnn_pretrained_whole",
