@@ -19,7 +19,7 @@ _METHODS = {"linearization": _OURS, "both ends": _ENDS, "recorded": _RECORDED, "
 
 
 def figure(cells: Sequence[Cell], methods: Sequence[str]) -> Figure:
-    """Above: scores against the truth, without decay if there are such. Below: correlations; crosses are the paper's."""
+    """Above: scores against the truth, without decay if there are any. Below: correlations; crosses are the paper's."""
     shown = [cell for cell in cells if not cell.decay] or list(cells)
     drawn = Figure(figsize=(3.1 * max(len(shown), 3), 9.5), layout="constrained")
     above, below = np.ravel(np.asarray(drawn.subfigures(2, 1, height_ratios=[1.5, 1])))
