@@ -61,20 +61,7 @@ def features(folder: Path, *, X: str, y: str, memory: str = "4GiB") -> dict[str,
     """Features in a file."""
     before = time.process_time()
     scores, seconds = _timed(lambda: _head(X, y, out=folder, memory=memory))
-    cpu, peak = time.process_time() - before, _peak()
-    functional = scores.functional
-    assert functional is not None
-    return {
-        "samples": len(scores),
-        "features": scores.settings["width"],
-        "outputs": scores.settings["outputs"],
-        "seconds": seconds,
-        "cpu_seconds": cpu,
-        "peak_bytes": peak,
-        "memory": memory,
-        "scores": len(functional),
-        "all_finite": bool(np.isfinite(functional).all()),
-    }
+    return {**_told(scores, seconds, before, memory), "scores": len(scores)}
 
 
 def sketch(folder: Path, *, X: str, y: str, memory: str = "6GiB") -> dict[str, Any]:
@@ -85,21 +72,25 @@ def sketch(folder: Path, *, X: str, y: str, memory: str = "6GiB") -> dict[str, A
     validation = mapped[few], labels[few]  # the first rows again: only the cost matters here
     how: dict[str, Any] = {"training": _SHORT_TRAINING, "sketch": _DIRECTIONS, "out": folder, "memory": memory}
     scores, seconds = _timed(lambda: ui.score_features(X, y, *validation, head="paper", **how))
-    cpu, peak = time.process_time() - before, _peak()
-    functional = scores.functional
-    assert functional is not None
+    told = _told(scores, seconds, before, memory)
+    assert scores.functional is not None
     assert scores.errors is not None
+    error = float(np.median(scores.errors["functional"] / scores.functional))
+    return {**told, "directions": _DIRECTIONS, "error": error}
+
+
+def _told(scores: Scores, seconds: float, before: float, memory: str) -> dict[str, Any]:
+    """What a run of features took, since `before` in processor time."""
+    assert scores.functional is not None
     return {
         "samples": len(scores),
         "features": scores.settings["width"],
         "outputs": scores.settings["outputs"],
-        "directions": _DIRECTIONS,
         "seconds": seconds,
-        "cpu_seconds": cpu,
-        "peak_bytes": peak,
+        "cpu_seconds": time.process_time() - before,
+        "peak_bytes": _peak(),
         "memory": memory,
-        "error": float(np.median(scores.errors["functional"] / functional)),
-        "all_finite": bool(np.isfinite(functional).all()),
+        "all_finite": bool(np.isfinite(scores.functional).all()),
     }
 
 

@@ -78,7 +78,7 @@ def features_of(setting: Setting, data: Digits, truths: Truths) -> Arrays:
     """Losses of the queries by logistic regression on each half, on the features of the network of all samples.
 
     These are the leading directions of its kernel at both ends of training, outputs taken to be alike. A decay of one
-    over the time that training a half takes stands for stopping there: nothing is tuned.
+    over the time that training a half takes stands for stopping there.
     """
     torch.manual_seed(0)
     start = setting.network().eval()
@@ -94,23 +94,25 @@ def features_of(setting: Setting, data: Digits, truths: Truths) -> Arrays:
         progress=False,
     )
     X, queries = linear.features(_DIRECTIONS), linear.features(_DIRECTIONS, linear.validation)
-    y, wanted = data.y.numpy(), data.y_query.numpy()
     steps = setting.epochs * -(-truths.subsets.shape[1] // setting.batch)
     decay = (1 - setting.momentum) / (setting.lr * steps)
     model = LogisticRegression(C=1 / (decay * truths.subsets.shape[1]), fit_intercept=False, max_iter=_ITERATIONS)
-    halves = [-model.fit(X[half], y[half]).predict_log_proba(queries) for half in truths.subsets]
-    found = np.stack([each[np.arange(len(wanted)), wanted] for each in halves])
-    return {"halves": found, "seconds": np.array(time.process_time() - started)}
+    return {"halves": _by_half(model, X, queries, data, truths), "seconds": np.array(time.process_time() - started)}
 
 
 def plain_of(data: Digits, truths: Truths) -> Arrays:
     """Losses of the queries by logistic regression on each half, its decay cross-validated on all samples."""
     started = time.process_time()
-    X, y, queries, wanted = (each.numpy() for each in (data.X, data.y, data.X_query, data.y_query))
+    X, y, queries = (each.numpy() for each in (data.X, data.y, data.X_query))
     tuned = GridSearchCV(
         LogisticRegression(max_iter=_ITERATIONS), {"C": _PENALTIES}, scoring="neg_log_loss", refit=False
     )
     model = LogisticRegression(**tuned.fit(X, y).best_params_, max_iter=_ITERATIONS)
+    return {"halves": _by_half(model, X, queries, data, truths), "seconds": np.array(time.process_time() - started)}
+
+
+def _by_half(model: LogisticRegression, X: Floats, queries: Floats, data: Digits, truths: Truths) -> Floats:
+    """Losses of the queries after fitting each half anew, (halves, m)."""
+    y, wanted = data.y.numpy(), data.y_query.numpy()
     at = np.arange(len(wanted)), wanted
-    halves = np.stack([-model.fit(X[half], y[half]).predict_log_proba(queries)[at] for half in truths.subsets])
-    return {"halves": halves, "seconds": np.array(time.process_time() - started)}
+    return np.stack([-model.fit(X[half], y[half]).predict_log_proba(queries)[at] for half in truths.subsets])
