@@ -15,6 +15,7 @@ import time
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,23 +46,17 @@ def trained(task: Task, out: Path) -> Arrays:
     }
 
 
-def scored(task: Task, sentence: list[int], recording: Path) -> Arrays:
-    """The scores of all passages, and what each did to the margin of the sentence and of every held-out passage."""
+def scored(task: Task, sentence: list[int], recording: Path, outputs: Any) -> Arrays:
+    """The scores of all passages, and what each did to the first number of the sentence and of held-out passages."""
     asked, started = task.asked(sentence), time.process_time()
-    scores = ui.score(
-        task.start,
-        (task.train, None),
-        asked,
-        training=ui.Recorded(recording),
-        outputs=ui.sequence_margin,
-        effects=len(asked[0]),
-        progress=False,
-    )
-    assert scores.effects is not None
+    training = ui.Recorded(recording)
+    scores = ui.score(task.start, (task.train, None), asked, training=training, outputs=outputs, progress=False)
     assert scores.functional is not None
     assert scores.value is not None
+    assert scores.origin.probe is not None
     changes = np.empty((len(task.train), len(asked[0])))
-    np.put_along_axis(changes, scores.effects.validation, scores.effects.change, axis=1)
+    for numbers, moved in scores.origin.run.leave_out().output_changes(scores.origin.probe):
+        changes[numbers] = moved.reshape(len(numbers), len(asked[0]), -1)[..., 0]
     return {
         "changes": changes,
         "functional": scores.functional,
@@ -108,15 +103,18 @@ def main() -> None:
     base = kept(out / "base.npz", partial(trained, task, out))
     sentence = base["sentence"].tolist()
     print(task.tokens.decode(sentence), flush=True)
-    ours = kept(out / "ours.npz", partial(scored, task, sentence, out / "recording"))
-    print(f"scored in {float(ours['seconds']):.0f} s of the processor", flush=True)
+    ours, margin = (
+        kept(out / f"{name}.npz", partial(scored, task, sentence, out / "recording", outputs))
+        for name, outputs in (("ours", ui.sequence_likelihood()), ("margin", ui.sequence_margin))
+    )
+    print(f"scored in {float(ours['seconds']):.0f} and {float(margin['seconds']):.0f} s of the processor", flush=True)
     groups, again = groups_of(ours["changes"]), {}
     for name, group in groups.items():
         again[name] = kept(out / "again" / f"{name}.npz", partial(without, task, group, sentence))["losses"]
         print(name, flush=True)
     others = kept(out / "others.npz", partial(by_gradients, task, _end(task, out / "recording"), sentence))
     tokens = int((task.asked(sentence)[1][0] != -100).sum())
-    results = Results(base, ours, others, again, groups, tokens)
+    results = Results(base, ours, margin, others, again, groups, tokens)
     print(f"rank correlation over random groups: {results.agreement()}", flush=True)
     if options.page is not None:
         write_page(task, results, options.page)

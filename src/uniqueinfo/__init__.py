@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from uniqueinfo.jacobian.functions import OutputFunction as OutputFunction
     from uniqueinfo.jacobian.language import log_probability as log_probability
     from uniqueinfo.jacobian.language import sequence_margin as sequence_margin
+    from uniqueinfo.jacobian.likelihood import sequence_likelihood as sequence_likelihood
     from uniqueinfo.jacobian.margins import class_margin as class_margin
     from uniqueinfo.linearization.linearization import Linearization as Linearization
     from uniqueinfo.linearization.network import LinearizedNetwork as LinearizedNetwork

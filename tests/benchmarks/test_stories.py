@@ -46,7 +46,7 @@ def test_the_page_says_what_leaving_out_really_did(task: Task, tmp_path: Path) -
     base = {"sentence": np.array([1, 403]), "seconds": one, "before": losses + 1, "losses": losses}
     ours = {"changes": changes, "seconds": one, "weights": np.array(10), "error": one}
     others = {"trak": changes, "products": changes, "seconds": one}
-    write_page(task, Results(base, ours, others, again, groups, tokens=10), tmp_path / "page.md")
+    write_page(task, Results(base, ours, ours, others, again, groups, tokens=10), tmp_path / "page.md")
     said = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "| those that did most for it | +0.10 |" in said  # 0.01 a token, 10 tokens
     assert (tmp_path / "page" / "sentence.png").stat().st_size > 5_000

@@ -141,5 +141,5 @@ def test_a_sequence_without_a_token_that_counts_is_named(causal: nn.Module) -> N
 
 
 def test_a_network_that_gives_no_tokens_is_refused() -> None:
-    with pytest.raises(InputError, match="sequence_margin needs logits"):
+    with pytest.raises(InputError, match="numbers of a sequence need logits"):
         ui.score(nn.Linear(3, 2), np.zeros((4, 3)), outputs=ui.sequence_margin)

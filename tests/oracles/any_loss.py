@@ -27,6 +27,8 @@ def torch_loss(name: str) -> Callable[[Tensor, Tensor], Tensor]:
             return F.poisson_nll_loss(outputs, targets, reduction="none").sum(dim=1)
         if name == "logistic":
             return F.binary_cross_entropy_with_logits(outputs, targets, reduction="none").sum(dim=1)
+        if name == "likelihood":
+            return outputs[:, 1:].square().sum(dim=1) / 2 - outputs[:, 0]
         if outputs.shape[1] == 1:
             return F.binary_cross_entropy_with_logits(outputs, targets, reduction="none")[:, 0]
         return F.cross_entropy(outputs, targets, reduction="none")

@@ -9,7 +9,7 @@ from torch import Tensor
 from tests.oracles.any_loss import torch_loss
 from uniqueinfo.errors import InputError
 from uniqueinfo.training import Converged, GradientDescent, GradientFlow, Training
-from uniqueinfo.training.loss_names import LOSSES
+from uniqueinfo.training.loss_names import LIKELIHOOD, LOSSES
 from uniqueinfo.training.losses import as_loss
 
 
@@ -24,14 +24,14 @@ def problem(name: str, k: int) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", [*LOSSES, LIKELIHOOD])
 def test_values_are_those_of_torch(name: str, k: int) -> None:
     outputs, targets = problem(name, k)
     torch.testing.assert_close(as_loss(name).value(outputs, targets), torch_loss(name)(outputs, targets))
 
 
 @pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", [*LOSSES, LIKELIHOOD])
 def test_derivatives_are_those_of_automatic_differentiation(name: str, k: int) -> None:
     outputs, targets = problem(name, k)
     by_hand, by_torch = as_loss(name), as_loss(torch_loss(name))
@@ -65,6 +65,7 @@ def test_an_unknown_loss_is_refused_with_those_there_are() -> None:
         ("cross-entropy", [[0.3, 0.3]], "add up to one"),
         ("logistic", [[2.0, 0.0]], "0, 1 or"),
         ("poisson", [[-1.0]], "below 0"),
+        ("likelihood", [[0.0, 1.0]], "sequence_likelihood"),
     ],
 )
 def test_targets_without_a_meaning_are_refused(name: str, targets: list[list[float]], message: str) -> None:

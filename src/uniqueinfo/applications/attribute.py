@@ -19,6 +19,7 @@ from uniqueinfo.scores.several import label_names
 from uniqueinfo.scores.table import SCORES, Scores
 from uniqueinfo.spectrum.probe import PROBE, Probe
 from uniqueinfo.threads import sharing
+from uniqueinfo.training.loss_names import LIKELIHOOD
 from uniqueinfo.types import Floats
 
 if TYPE_CHECKING:
@@ -218,6 +219,8 @@ def _chosen(scores: Scores, outputs: Floats, output: object) -> tuple[int, float
     classes = Predictions.of(scores)
     if classes is None:
         names = label_names(scores.settings, len(outputs))
+        if scores.settings["training"].get("loss") == LIKELIHOOD:  # log p̄ comes first; the others serve training
+            names, outputs = names[:1], outputs[:1]
         if output is None and len(outputs) > 1 and task_of(scores) != "several":
             raise InputError(f"output: the network has {len(outputs)} outputs; say which: {', '.join(names)}")
         if output is not None and str(output) not in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -44,8 +44,10 @@ class OutputFunction(Outputs):
 
     @property
     def name(self) -> str:
-        """Of the function."""
-        return getattr(self.function, "__qualname__", type(self.function).__qualname__)
+        """Of the function, or what it is where it has settings of its own."""
+        return getattr(self.function, "__qualname__", None) or (
+            repr(self.function) if is_dataclass(self.function) else type(self.function).__qualname__
+        )
 
     def matrix(self, outputs: int) -> Tensor:
         """All of them, as they are."""

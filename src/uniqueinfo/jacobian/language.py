@@ -56,8 +56,8 @@ def generates(model: nn.Module) -> bool:
     return callable(asked) and bool(asked())
 
 
-def _chosen(model: nn.Module, inputs: Inputs, targets: Tensor | None) -> tuple[Tensor, Tensor]:
-    """log p of the token in every place, and 1 where it counts, both (batch, places)."""
+def said_of(model: nn.Module, inputs: Inputs, targets: Tensor | None) -> tuple[Tensor, Tensor]:
+    """What the network says in every place that is asked about, (batch, places, tokens), and the token there."""
     both = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
     if both and targets is None:
         raise InputError("train: a network with an encoder and a decoder needs targets, the tokens that it is to say")
@@ -73,14 +73,23 @@ def _chosen(model: nn.Module, inputs: Inputs, targets: Tensor | None) -> tuple[T
     if not isinstance(logits, Tensor) or logits.ndim != 3 or logits.shape[:2] != wanted.shape:
         got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
         raise InputError(
-            f"outputs: the network returned {got} for tokens of shape {tuple(wanted.shape)}; sequence_margin needs "
-            "logits (batch, places, tokens), as networks that generate texts have them"
+            f"outputs: the network returned {got} for tokens of shape {tuple(wanted.shape)}; numbers of a sequence "
+            "need logits (batch, places, tokens), as networks that generate texts have them"
         )
-    if not both:  # a place says the next one
-        logits, wanted = logits[:, :-1], wanted[:, 1:]
+    return (logits, wanted) if both else (logits[:, :-1], wanted[:, 1:])  # a place says the next one
+
+
+def of_tokens(logits: Tensor, tokens: Tensor) -> Tensor:
+    """log p of a token in every place, (batch, places)."""
+    own = logits.gather(2, tokens.clamp(min=0)[..., None])[..., 0]
+    return own - logits.logsumexp(dim=2)
+
+
+def _chosen(model: nn.Module, inputs: Inputs, targets: Tensor | None) -> tuple[Tensor, Tensor]:
+    """log p of the token in every place, and 1 where it counts, both (batch, places)."""
+    logits, wanted = said_of(model, inputs, targets)
     counts = wanted != IGNORED  # a sequence in which none does becomes NaN, and is refused by its name
-    own = logits.gather(2, wanted.clamp(min=0)[..., None])[..., 0]
-    return own - logits.logsumexp(dim=2), counts.to(logits.dtype)
+    return of_tokens(logits, wanted), counts.to(logits.dtype)
 
 
 def _wanted(inputs: Inputs) -> Tensor:

@@ -48,6 +48,7 @@ from uniqueinfo.spectrum.choice import Choice, choose
 from uniqueinfo.spectrum.eigensystem import Eigensystem
 from uniqueinfo.threads import sharing
 from uniqueinfo.training import Auto, Recorded, Training, as_training
+from uniqueinfo.training.loss_names import LOSSES
 from uniqueinfo.training.optimizers import family
 
 _WORTH_TELLING = 10.0  # seconds that rows take from which on it is said whether they are kept
@@ -99,6 +100,8 @@ def score(
     counted_as = as_outputs(outputs, model)
     if isinstance(training, str) and training == "auto" and isinstance(counted_as, OutputFunction):
         training = Auto(loss=counted_as.loss)
+    if isinstance(training, Recorded) and isinstance(counted_as, OutputFunction) and counted_as.loss not in LOSSES:
+        training = replace(training, loss=counted_as.loss)  # a recording knows the loss of the network's own outputs
     network = Network(model, train, val, projection, counted_as, trained=trained)
     with sharing(execution.threads):
         problem, samples = network_problem(network, as_training(training), execution)

@@ -15,6 +15,8 @@ LossFunction: TypeAlias = "Callable[[Tensor, Tensor], Tensor]"
 
 SQUARED = "mse"
 LOSSES = (SQUARED, "cross-entropy", "logistic", "huber", "poisson")
+LIKELIHOOD = "likelihood"
+"""Of the numbers of `sequence_likelihood` alone, which name it by themselves."""
 
 
 def check_loss(loss: str | LossFunction) -> None:
@@ -25,7 +27,7 @@ def check_loss(loss: str | LossFunction) -> None:
     uniqueinfo.errors.InputError: loss: expected "mse", "cross-entropy", "logistic", "huber", "poisson" or a function \
 of (outputs, targets), got 'hinge'
     """
-    if not callable(loss) and not (isinstance(loss, str) and loss in LOSSES):
+    if not callable(loss) and not (isinstance(loss, str) and loss in (*LOSSES, LIKELIHOOD)):
         names = ", ".join(f'"{name}"' for name in LOSSES)
         raise InputError(f"loss: expected {names} or a function of (outputs, targets), got {loss!r}")
 

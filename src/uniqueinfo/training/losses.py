@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.func import grad, jacrev, vmap
 
 from uniqueinfo.errors import InputError, cause
-from uniqueinfo.training.loss_names import LossFunction, check_loss
+from uniqueinfo.training.loss_names import LIKELIHOOD, LossFunction, check_loss
 
 _BELOW_ZERO = 1e-9
 """Curvature this far below zero, relative to the largest, is rounding; more is a loss that is not convex."""
@@ -230,6 +230,34 @@ class Poisson(Loss):
 
 
 @dataclass(frozen=True)
+class Likelihood(Loss):
+    """−f₁ + ½ Σ_{j>1} f_j²: of log p̄ and the directions of its curvature (`sequence_likelihood`); nothing to aim at.
+
+    >>> Likelihood().gradient(torch.tensor([[-2.0, 0.0, 3.0]]), torch.zeros(1, 3))
+    tensor([[-1.,  0.,  3.]])
+    """
+
+    name = LIKELIHOOD
+
+    def value(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """In nats for each token."""
+        return outputs[:, 1:].square().sum(dim=1) / 2 - outputs[:, 0]
+
+    def gradient(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """−1, and the others themselves."""
+        return torch.cat([-torch.ones_like(outputs[:, :1]), outputs[:, 1:]], dim=1)
+
+    def curvature(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """0, and the identity."""
+        return torch.cat([torch.zeros_like(outputs[:, :1]), torch.ones_like(outputs[:, 1:])], dim=1).diag_embed()
+
+    def check(self, targets: Tensor) -> None:
+        """There are none but 0."""
+        if bool(targets.any()):
+            raise InputError('loss="likelihood": goes with outputs=ui.sequence_likelihood() alone; name another loss')
+
+
+@dataclass(frozen=True)
 class OwnLoss(Loss):
     """A user's function of (outputs, targets), differentiated twice by torch.
 
@@ -278,7 +306,8 @@ class OwnLoss(Loss):
         return self.value(output[None], target[None])[0]
 
 
-_KNOWN: dict[str, Loss] = {loss.name: loss for loss in (SquaredError(), CrossEntropy(), Logistic(), Huber(), Poisson())}
+_EVERY = (SquaredError(), CrossEntropy(), Logistic(), Huber(), Poisson(), Likelihood())
+_KNOWN: dict[str, Loss] = {loss.name: loss for loss in _EVERY}
 
 
 def _are_probabilities(targets: Tensor) -> bool:
