@@ -58,6 +58,7 @@ def _scoring(X: Any, y: Any, model: nn.Module, data: tuple[Any, Any]) -> dict[st
         "score_features": (partial(ui.score_features, progress=False), {**given, **common}),
         "score_jacobian": (partial(ui.score_jacobian, progress=False), {**rows, "initial": None, **common}),
         "score": (partial(ui.score, progress=False), {**network, **common}),
+        "sequence_likelihood": (ui.sequence_likelihood, {"directions": 2}),
         "validate": (
             partial(ui.validate, progress=False),
             {"model": model, "train": data, "val": data, "training": ui.GradientDescent(0.1, 5), **again},

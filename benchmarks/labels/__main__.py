@@ -19,11 +19,14 @@ import torch
 
 from benchmarks.data import FOLDER
 from benchmarks.labels.measures import measured
+from benchmarks.labels.mending import mended
 from benchmarks.labels.methods import METHODS
 from benchmarks.labels.page import write_page
 from benchmarks.labels.problems import PROBLEMS, Draw, Problem
 
-DRAWS = 5
+DRAWS, REVIEWED = 5, 1
+"""Of everything, and of reviews: a review of one draw is a hundred scorings of all samples."""
+REVIEWS = "reviews"
 
 
 def main() -> None:
@@ -31,7 +34,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--out", type=Path, default=Path("results/labels"))
     parser.add_argument("--only", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS, REVIEWS], default=[*METHODS, REVIEWS])
     parser.add_argument("--draws", nargs="+", type=int, default=list(range(DRAWS)))
     parser.add_argument("--page", type=Path, help="Write the page from all that was run.")
     options = parser.parse_args()
@@ -39,6 +42,8 @@ def main() -> None:
     for number in options.draws:
         for name in options.only:
             run(name, PROBLEMS[name], number, options)
+            if REVIEWS in options.methods and number < REVIEWED:
+                review(name, PROBLEMS[name], number, options)
     if options.page is not None:
         write_page(options.out, options.page)
 
@@ -46,7 +51,7 @@ def main() -> None:
 def run(name: str, problem: Problem, number: int, options: argparse.Namespace) -> None:
     """What has not been run of one draw."""
     draw: Draw | None = None
-    for method in options.methods:
+    for method in (one for one in options.methods if one != REVIEWS):
         file = options.out / "found" / f"{name}-{number}-{method.replace(' ', '-')}.json"
         if file.is_file():
             continue
@@ -60,6 +65,20 @@ def run(name: str, problem: Problem, number: int, options: argparse.Namespace) -
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(result) + "\n", encoding="utf-8")
         print(f"{name} {number} {method}: {seconds:.0f} s", flush=True)
+
+
+def review(name: str, problem: Problem, number: int, options: argparse.Namespace) -> None:
+    """What reviews of one draw mended, where they have not been held."""
+    file = options.out / "mended" / f"{name}-{number}.json"
+    if file.is_file():
+        return
+    started = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = mended(problem.draw(number, options.data, options.out / "work"), number)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    print(f"{name} {number} {REVIEWS}: {time.process_time() - started:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

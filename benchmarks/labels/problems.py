@@ -24,6 +24,7 @@ _FEWEST = 5
 MNIST_WRONG = (947, 1621, 1901, 2130, 2462, 2597, 2654, 3520, 3558, 5937, 6651, 6783, 8527, 9679, 9729)
 """Test digits of which fewer than three of five people chose the published label (cleanlab/label-errors, mturk)."""
 _MAJORITY = 3
+OTHER = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,13 @@ class Draw:
 
     X: Floats
     given: Labels
-    wrong: Mask
+    right: Labels
+    """`OTHER` where it is none of the classes, or nobody knows which."""
+
+    @property
+    def wrong(self) -> Mask:
+        found: Mask = self.given != self.right
+        return found
 
     @property
     def classes(self) -> int:
@@ -61,10 +68,10 @@ def planted(X: Floats, labels: Labels, kind: str, number: int, count: int) -> Dr
     errors = round(RATE * len(labels))
     if kind == "even":
         wrong[rng.choice(len(labels), errors, replace=False)] = True
-        return Draw(X, np.where(wrong, (labels + rng.integers(1, classes, len(labels))) % classes, labels), wrong)
+        return Draw(X, np.where(wrong, (labels + rng.integers(1, classes, len(labels))) % classes, labels), labels)
     other, closeness = _closest_class(X, labels)
     wrong[rng.choice(np.argsort(-closeness, kind="stable")[: len(labels) // 3], errors, replace=False)] = True
-    return Draw(X, np.where(wrong, other, labels), wrong)
+    return Draw(X, np.where(wrong, other, labels), labels)
 
 
 def _closest_class(X: Floats, labels: Labels) -> tuple[Labels, Floats]:
@@ -79,12 +86,13 @@ def _closest_class(X: Floats, labels: Labels) -> tuple[Labels, Floats]:
     return probabilities.argmax(axis=1), probabilities.max(axis=1) - own
 
 
-def among(X: Floats, given: Labels, wrong: Mask, chosen: NDArray[np.intp]) -> Draw:
+def among(X: Floats, given: Labels, right: Labels, chosen: NDArray[np.intp]) -> Draw:
     """Some samples; those of classes that hardly occur among their labels are left out, and classes counted anew."""
-    given = given[chosen]
-    kept = np.bincount(given)[given] >= _FEWEST
-    chosen, given = chosen[kept], np.unique(given[kept], return_inverse=True)[1]
-    return Draw(X[chosen], given.astype(np.int64), wrong[chosen])
+    kept = chosen[np.bincount(given[chosen])[given[chosen]] >= _FEWEST]
+    classes = np.unique(given[kept])
+    anew = {number: at for at, number in enumerate(classes.tolist())}
+    labels = (np.array([anew.get(one, OTHER) for one in each[kept].tolist()]) for each in (given, right))
+    return Draw(X[kept], *labels)
 
 
 def _digits(kind: str) -> Callable[[int, Path, Path], Draw]:
@@ -111,7 +119,7 @@ def _people(labels: str) -> Callable[[int, Path, Path], Draw]:
                 for name in (labels, "clean")
             )
         chosen = np.sort(np.random.default_rng(number).choice(len(given), SAMPLES, replace=False))
-        return among(seen.pets(data, work), given, given != clean, chosen)
+        return among(seen.pets(data, work), given, clean, chosen)
 
     return draw
 
@@ -121,7 +129,8 @@ def _reviews(number: int, data: Path, work: Path) -> Draw:
     wrong = np.array(["votes" in one and one["votes"] is not None and one["votes"][0] < _MAJORITY for one in held])
     chosen = np.sort(np.random.default_rng(number).choice(len(held), SAMPLES, replace=False))
     X = seen.by_minilm([one["t"] for one in held], work)
-    return among(X, np.array([one["s"] for one in held], dtype=np.int64), wrong, chosen)
+    given = np.array([one["s"] for one in held], dtype=np.int64)
+    return among(X, given, np.where(wrong, 1 - given, given), chosen)
 
 
 def _tested(number: int, data: Path, work: Path) -> Draw:
@@ -129,7 +138,8 @@ def _tested(number: int, data: Path, work: Path) -> Draw:
     wrong = np.zeros(len(given), dtype=bool)
     wrong[list(MNIST_WRONG)] = True
     others = np.random.default_rng(number).choice(np.flatnonzero(~wrong), SAMPLES - len(MNIST_WRONG), replace=False)
-    return among(X, given, wrong, np.sort(np.concatenate([np.flatnonzero(wrong), others])))
+    right = np.where(wrong, OTHER, given)
+    return among(X, given, right, np.sort(np.concatenate([np.flatnonzero(wrong), others])))
 
 
 PROBLEMS: dict[str, Problem] = {

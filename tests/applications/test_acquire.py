@@ -204,3 +204,16 @@ def test_an_export_has_the_columns_of_the_candidates(candidates: Floats) -> None
     exported = found.chosen_frame()
     assert exported["city"].tolist() == [list("abcdef")[at] for at in found.chosen]
     assert 9 not in exported["predicted"].tolist()
+
+
+def test_of_classes_the_least_decided_are_looked_at() -> None:
+    scores = ui.score_features(**_head(3))
+    pool = 3 * RNG(5).normal(size=(200, 4))
+    found = acquire(scores, pool, budget=4)
+    outputs = np.sort([_simplex(one) for one in scores.origin.run.outputs(scores.origin.run.linearization.probe(pool))])
+    near = np.argsort(outputs[:, -1] - outputs[:, -2], kind="stable")[:24]
+    assert np.isin(found.chosen, near).all()
+    among = acquire(scores, pool[np.sort(near)], budget=4)
+    np.testing.assert_array_equal(found.chosen, np.sort(near)[among.chosen])
+    np.testing.assert_allclose(found.information, among.information)
+    assert len(found.alone) == 200

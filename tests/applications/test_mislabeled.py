@@ -77,7 +77,9 @@ def test_a_given_precision_is_what_is_expected_of_the_suspects(planted: ui.Score
 def test_the_count_covers_the_truth_and_is_said(planted: ui.Scores) -> None:
     found = mislabeled(planted)
     assert found.expected.low <= 30 <= found.expected.high
-    assert f"About {found.expected.value:,.0f} ±" in found.sentence
+    told = (found.expected.value, found.expected.low, found.expected.high)
+    about = "About {:,.0f} labels are wrong ({:,.0f} at least; up to {:,.0f} if mistakes fall on the hard samples)."
+    assert about.format(*told) in found.sentence
 
 
 def test_neighbours_in_the_kernel_find_no_fewer(planted: ui.Scores) -> None:

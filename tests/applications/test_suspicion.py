@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
 import uniqueinfo as ui
-from uniqueinfo.applications.suspicion.evidence import Decomposed, Neighbours, gaussian, squared_distances
-from uniqueinfo.applications.suspicion.stack import judge
+from uniqueinfo.applications.suspicion.evidence import Decomposed, Neighbours, Ranked, gaussian, squared_distances
+from uniqueinfo.applications.suspicion.stack import _Likelihood, in_order, judge, suspicion
 from uniqueinfo.types import Floats, Indices
 
 Blobs = tuple[Floats, Indices, Indices]
@@ -72,7 +73,7 @@ def test_rates_of_mistakes_are_found_where_the_model_is_true() -> None:
     wrong = rng.random(2000) < 0.15
     given = np.where(wrong, (truth + rng.integers(1, 3, 2000)) % 3, truth)
     found = judge([opinions], given, 3)
-    assert found.kind == "even"
+    assert found.hold == np.inf
     np.testing.assert_allclose(found.noise.diagonal(), 0.85, atol=0.03)
     assert found.weights[0] == pytest.approx(1, abs=0.15)
     for low, high in ((0.0, 0.2), (0.2, 0.8), (0.8, 1.0)):
@@ -183,3 +184,67 @@ def test_datalab_finds_the_same(planted: tuple[Blobs, ui.LabelErrors]) -> None:
     np.testing.assert_allclose(table["uniqueinfo_label_score"], found.label_quality_)
     np.testing.assert_array_equal(table["is_uniqueinfo_label_issue"], found.issues_["is_label_issue"])
     assert lab.get_info("uniqueinfo_label")["predicted_label"] == found.issues_["predicted_label"].tolist()
+
+
+def test_labels_that_go_to_one_other_class_are_known_by_pairs() -> None:
+    rng = np.random.default_rng(0)
+    opinions = np.log(rng.dirichlet([0.1] * 4, size=1500))
+    truth = np.array([rng.choice(4, p=p) for p in np.exp(opinions)])
+    wrong = (truth == 0) & (rng.random(1500) < 0.3)  # class 0 is called 1, and no other goes wrong
+    found = judge([opinions], np.where(wrong, 1, truth), 4)
+    assert found.hold < np.inf
+    expected = np.eye(4)
+    expected[0] = [0.7, 0.3, 0.0, 0.0]
+    np.testing.assert_allclose(found.noise, expected, atol=0.05)
+    assert found.wrong.sum() == pytest.approx(wrong.sum(), rel=0.2)
+
+
+def test_probabilities_are_handed_out_in_the_order_of_suspicion() -> None:
+    rng = np.random.default_rng(0)
+    truth, given = rng.dirichlet([0.5] * 4, size=50), rng.integers(4, size=50)
+    by_hand = []
+    for p, label in zip(truth, given, strict=True):
+        others = np.delete(p, label)
+        by_hand.append(others.sum() * others.max() / p[label] ** 2)
+    np.testing.assert_allclose(suspicion(truth, given), np.log(by_hand))
+    wrong = in_order(1 - truth[np.arange(50), given], np.array(by_hand))
+    assert (np.argsort(wrong) == np.argsort(by_hand)).all()
+
+
+def test_votes_are_weighed_by_the_places_of_either_among_the_others_neighbours() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 2)), rng.normal(size=(30, 3))
+    expected = []
+    for i in range(30):
+        weights = np.zeros(30)
+        for j in range(30):
+            if i != j:
+                for one, other in ((i, j), (j, i)):
+                    apart = np.linalg.norm(X - X[one], axis=1)
+                    place = sum(apart[k] <= apart[other] for k in range(30) if k != one)
+                    weights[j] += 1 / max(5, place)
+        expected.append(weights @ Y / weights.sum())
+    np.testing.assert_allclose(Ranked.of(Neighbours.of(X, 29)).votes(Y), expected)
+
+
+def test_mistakes_on_hard_samples_lie_within_the_interval_of_the_count() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=400)
+    X = np.where(truth == 0, -1.0, 1.0)[:, None] + 0.8 * rng.normal(size=(400, 1))
+    hard = np.argsort(np.abs(X[:, 0]))[:100]
+    given = truth.copy()
+    given[rng.choice(hard, 40, replace=False)] ^= 1
+    found = ui.LabelErrors().fit(X, given)
+    assert found.count_.value < 30  # hard samples do not tell mistakes
+    assert found.count_.low <= 40 <= found.count_.high
+    assert "up to" in found.sentence
+
+
+@pytest.mark.parametrize("hold", [np.inf, 5.0])
+def test_the_slope_of_the_likelihood_is_that_of_its_differences(hold: float) -> None:
+    rng = np.random.default_rng(0)
+    opinions, given = [np.log(rng.dirichlet(np.ones(4), size=40)) for _ in range(2)], rng.integers(4, size=40)
+    problem, weight = _Likelihood.of(opinions, given, 4), rng.uniform(0, 2, size=40)
+    free = rng.normal(size=2 + 4 + (1 if hold == np.inf else 4 + 16))
+    by_differences = approx_fprime(free, lambda point: problem.loss(hold, point, weight)[0], 1e-6)
+    np.testing.assert_allclose(problem.loss(hold, free, weight)[1], by_differences, atol=1e-6)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+import uniqueinfo as ui
 from benchmarks.labels import page
-from benchmarks.labels.__main__ import run
+from benchmarks.labels.__main__ import review, run
+from benchmarks.labels.mending import ORDERS, decided
 from benchmarks.labels.methods import METHODS, shapley_values
-from benchmarks.labels.problems import PROBLEMS, Draw, Problem, among, planted
+from benchmarks.labels.problems import OTHER, PROBLEMS, Draw, Problem, among, planted
 
 
 def _small(number: int, data: Path, work: Path) -> Draw:
@@ -34,9 +37,16 @@ def test_every_method_runs_once_and_the_page_says_what_it_found(
     assert ours["auroc"] > 0.98
     assert ours["named_wrong"] >= 8  # of 15; none of the others stands out
     assert ours["named"] <= ours["named_wrong"] + 2
+    monkeypatch.setattr("benchmarks.labels.mending.DECISIONS", 20)
+    for _ in range(2):
+        review("digits-even", Problem("digits", _small), 0, options)
+        monkeypatch.setattr("benchmarks.labels.__main__.mended", None)
+    mended = json.loads((tmp_path / "mended" / "digits-even-0.json").read_text(encoding="utf-8"))
+    assert list(mended) == list(ORDERS)
+    assert all(8 <= count <= 15 for count in mended.values())  # 15 are wrong
     page.write_page(tmp_path, tmp_path / "labels.md")
     text = (tmp_path / "labels.md").read_text(encoding="utf-8")
-    assert all(method in text for method in table["method"])
+    assert all(method in text for method in [*table["method"], *ORDERS])
     assert (tmp_path / "labels" / "labels.png").stat().st_size > 1000
 
 
@@ -50,9 +60,12 @@ def test_look_alikes_get_the_class_they_are_closest_to() -> None:
 
 def test_classes_that_hardly_occur_are_left_out() -> None:
     given = np.array([0] * 6 + [3] * 6 + [9])
-    draw = among(np.arange(13.0)[:, None], given, given == 3, np.arange(13))
+    right = np.where(given == 3, 9, given)
+    draw = among(np.arange(13.0)[:, None], given, right, np.arange(13))
     assert draw.classes == 2
     assert len(draw.X) == 12
+    np.testing.assert_array_equal(draw.right, [0] * 6 + [OTHER] * 6)
+    np.testing.assert_array_equal(draw.wrong, [False] * 6 + [True] * 6)
 
 
 def test_shapley_values_are_those_of_every_coalition() -> None:
@@ -78,3 +91,15 @@ def test_shapley_values_are_those_of_every_coalition() -> None:
 
 def test_every_problem_has_a_title() -> None:
     assert len({problem.title for problem in PROBLEMS.values()}) == len(PROBLEMS)
+
+
+def test_a_review_decides_as_is_right_and_its_queue_goes_on_after_every_decision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("benchmarks.labels.mending.DECISIONS", 12)
+    draw = _small(0, Path(), Path())
+    draw.right[:4] = OTHER  # of no class: dropped
+    scores = ui.score_features(draw.X, draw.given, progress=False)
+    order = decided(draw, scores)
+    assert len(set(order)) == 12
+    assert order[0] == ui.mislabeled(scores).samples[0]

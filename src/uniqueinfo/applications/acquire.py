@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,7 @@ _USUAL = 20  # samples that are chosen where no number is named
 _DRAWS = 5  # random batches whose mean stands beside the answer
 _MOST_SOURCES = 50
 _NAMED = 3  # sources that the sentence names
+_DOUBTFUL = 6  # times as many as are chosen: of classes, the candidates that are looked at, the least decided first
 
 QUESTION = Question(
     "acquire",
@@ -146,8 +147,10 @@ def acquire(scores: Scores, inputs: Any, *, budget: int | None = None, by: By | 
     What a set of samples would tell is the unique information of all of them added at once, expected over the labels
     that the network predicts for each: classes with their probabilities, or numbers that spread around the prediction
     as leave-one-out errors do. For the linearized network that is exact. Samples are chosen one after the other, each
-    the one with which those chosen so far tell most. Information is functional where the scores have validation
-    samples, else in the weights, as in the scores.
+    the one with which those chosen so far tell most. Of classes, six times as many candidates as are chosen are looked
+    at, those between whose first two classes the network is least decided: what is far from all decisions may tell much
+    and change none. Information is functional where the scores have validation samples, else in the weights, as in the
+    scores.
 
     `scores`: as `ui.score` or `ui.load` gives them.
     `inputs`: the candidates, data as the network takes them, or a probe made by
@@ -173,26 +176,48 @@ def acquire(scores: Scores, inputs: Any, *, budget: int | None = None, by: By | 
     steady = origin.run.training.stable(joining.largest(count), origin.run.samples + 1)
     run = origin.trained(steady).run
     joining = joining.ending(run)
-    labels, said = _predicted(scores, run, probe)
-    found = choose(run, joining, labels, count)
+    labels, said, decided = _predicted(scores, run, probe)
+    pool = _Pool(run, joining, labels, decided)
+    found = pool.chosen(np.arange(probe.samples), count)
+    alone = choose(run, joining, labels, 1).alone
     rest = np.setdiff1d(np.arange(probe.samples), found.order)
-    order = np.concatenate([found.order, rest[np.argsort(-found.alone[rest], kind="stable")]])
+    order = np.concatenate([found.order, rest[np.argsort(-alone[rest], kind="stable")]])
     measure = "weight" if origin.probe is None else "functional"
     own: dict[str, Any] = {} if groups is None else {str(name): np.asarray(groups)}
     gain = np.full(probe.samples, np.nan)
     gain[found.order] = found.gain
-    table = pd.DataFrame({"id": probe.names, **own, **said, measure: found.alone, "gain": gain})
+    table = pd.DataFrame({"id": probe.names, **own, **said, measure: alone, "gain": gain})
     return Acquired(
         found.order,
         probe.names[found.order],
         found.information,
-        found.alone,
+        alone,
         at_random=_at_random(run, joining, labels, count, seed),
         table=table.iloc[order],
         columns=probe.columns,
-        sources=None if groups is None else _best_of_each(run, joining, labels, found, groups),
+        sources=None if groups is None else _best_of_each(pool, alone, found, groups),
         by_flow=run is not origin.run,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """Candidates, and what is thought of their labels."""
+
+    run: Trained
+    joining: Joining
+    labels: Drawn
+    decided: Floats | None
+    """By how much the likeliest class leads the second, (n,); None where labels are no classes."""
+
+    def chosen(self, members: Indices, count: int) -> Chosen:
+        """Some of these, numbered as in the pool; `alone` is of those that were looked at."""
+        if self.decided is not None:
+            members = np.sort(members[np.argsort(self.decided[members], kind="stable")[: _DOUBTFUL * count]])
+        at = torch.from_numpy(members).to(self.labels.mean.device)
+        labels = Drawn(self.labels.mean[at], self.labels.root[at])
+        found = choose(self.run, self.joining.among(members), labels, count)
+        return replace(found, order=members[found.order])
 
 
 def _count(budget: int | None, candidates: int) -> int:
@@ -213,8 +238,9 @@ def _sources(by: By, probe: Probe) -> tuple[str, pd.Categorical[Any]]:
     return name, groups
 
 
-def _predicted(scores: Scores, run: Trained, probe: Probe) -> tuple[Drawn, dict[str, Any]]:
-    """What the network thinks of the candidates' labels, for the algebra and in words."""
+def _predicted(scores: Scores, run: Trained, probe: Probe) -> tuple[Drawn, dict[str, Any], Floats | None]:
+    """What the network thinks of the candidates' labels: for the algebra, in words, and how decided it is."""
+    decided: Floats | None = None
     outputs, classes, several = run.outputs(probe), Predictions.of(scores), LabelPredictions.of(scores)
     if several is not None:  # each label is there or not on its own
         mean = label_probabilities(outputs)
@@ -231,8 +257,11 @@ def _predicted(scores: Scores, run: Trained, probe: Probe) -> tuple[Drawn, dict[
         covariance = np.einsum("ic,ck,cl->ikl", probability, each, each) - mean[:, :, None] * mean[:, None]
         named = np.array(classes.names, dtype=object)[probability.argmax(axis=1)]
         said = {"predicted": named, "probability": probability.max(axis=1)}
+        second, first = np.sort(probability, axis=1)[:, -2:].T
+        decided = first - second
     residual = torch.from_numpy(mean).to(probe.initial).reshape(probe.initial.shape) - probe.initial
-    return Drawn.of(residual, torch.tensor(covariance, dtype=torch.float64, device=residual.device)), said
+    drawn = Drawn.of(residual, torch.tensor(covariance, dtype=torch.float64, device=residual.device))
+    return drawn, said, decided
 
 
 def _at_random(run: Trained, joining: Joining, labels: Drawn, count: int, seed: int) -> float:
@@ -242,22 +271,19 @@ def _at_random(run: Trained, joining: Joining, labels: Drawn, count: int, seed: 
     return float(np.mean([joining.joined(members, labels).information(filter) for members in picked]))
 
 
-def _best_of_each(
-    run: Trained, joining: Joining, labels: Drawn, found: Chosen, groups: pd.Categorical[Any]
-) -> pd.DataFrame:
+def _best_of_each(pool: _Pool, alone: Floats, found: Chosen, groups: pd.Categorical[Any]) -> pd.DataFrame:
     """The same budget spent on each source alone; the one that would tell most comes first."""
     rows = []
     for code, group in enumerate(groups.categories):
         members = np.flatnonzero(groups.codes == code)
-        taken = torch.from_numpy(members).to(labels.mean.device)
         count = min(len(found.order), len(members))
-        best = choose(run, joining.among(members), Drawn(labels.mean[taken], labels.root[taken]), count)
+        best = pool.chosen(members, count)
         rows.append(
             {
                 "group": str(group),
                 "candidates": len(members),
                 "chosen": int((groups.codes[found.order] == code).sum()),
-                "information": float(found.alone[members].mean()),
+                "information": float(alone[members].mean()),
                 "best": count,
                 "whole": float(best.information[-1]),
                 "per_sample": float(best.information[-1] / count),

@@ -107,7 +107,8 @@ class Mislabeled(Answer):
     order: NDArray[np.intp] | None = None
     """Positions in the order of the user's file."""
     expected: Interval = field(kw_only=True)
-    """How many labels are wrong in all, with a 95 % interval, if mistakes fall on easy and hard samples alike."""
+    """How many labels are wrong in all, if mistakes fall on easy and hard samples alike; up to its upper end, if on the
+    hard ones."""
     contradicted: int = field(kw_only=True)
     """How many labels the network trained without the sample contradicts."""
     scores: Scores | None = None
@@ -148,7 +149,7 @@ class Mislabeled(Answer):
 
     @property
     def _about(self) -> str:
-        return about(self.expected, self.contradicted)
+        return about(self.expected)
 
     def galleries(self) -> tuple[Gallery, ...]:
         """The first suspects, each with its label and the suggested one."""

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 
 from uniqueinfo.types import Floats, Indices
 
-DECAYS = tuple(10.0 ** np.arange(-6, 0))
+DECAYS = tuple(10.0 ** np.arange(-5, -0.9, 0.5))
 """Relative to the trace of the kernel."""
 WIDTHS = (0.1, 0.3, 1.0)
 """Of Gaussian kernels, relative to the median squared distance."""
@@ -27,6 +28,7 @@ LANDMARKS = 2000
 """Samples, at most, that Gaussian kernels are decomposed on; more are seen through these."""
 _LEAST = 1e-10  # of the largest eigenvalue: below it there is only rounding
 _OWN = 1e-9  # of a prediction must come from the other samples
+_NEAR = 5  # neighbours that count alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +121,35 @@ class Neighbours:
         numbers, squares = (np.concatenate(each) for each in zip(*parts, strict=True))
         return cls(numbers, squares)
 
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Votes of other samples, by the place that either has in the order of the other's neighbours.
+
+    A sample counts as 1/max(5, place) to each other, and so does the other to it: near ones alike, and all beyond them
+    still a little, as in Shapley values of a nearest-neighbour classifier.
+    """
+
+    weights: csr_array
+    """(n, n), symmetric."""
+
+    @classmethod
+    def of(cls, neighbours: Neighbours) -> Ranked:
+        """From the nearest samples; those beyond do not vote."""
+        samples, count = neighbours.numbers.shape
+        each = np.broadcast_to(1 / np.maximum(_NEAR, np.arange(1, count + 1)), (samples, count))
+        starts = np.arange(0, samples * count + 1, count)
+        one = csr_array((each.ravel(), neighbours.numbers.ravel(), starts), shape=(samples, samples))
+        return cls(csr_array(one + one.T))
+
     def votes(self, targets: Floats) -> Floats:
-        """Means of the neighbours' targets (n, k), nearer ones counting up to e² as much as the farthest."""
-        farthest = np.maximum(self.squares[:, -1:], np.finfo(float).tiny)
-        weights = np.exp(-2 * self.squares / farthest)
-        found: Floats = np.einsum("nj,njk->nk", weights, targets[self.numbers]) / weights.sum(axis=1, keepdims=True)
+        """Weighted means of the others' targets, (n, k).
+
+        >>> near = Neighbours.of(np.array([[0.0], [1.0], [3.0]]), 1)      # the second is nearest to both others
+        >>> Ranked.of(near).votes(np.array([[0.0], [3.0], [9.0]])).ravel()
+        array([3., 3., 3.])
+        """
+        found: Floats = (self.weights @ targets) / self.weights.sum(axis=1)[:, None]
         return found
 
 

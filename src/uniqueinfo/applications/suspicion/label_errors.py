@@ -59,9 +59,11 @@ class LabelErrors(BaseEstimator):  # type: ignore[misc]
     is_outlier_issue, outlier_score (low: unlike all others, perhaps of no class) and is_conflicting (an exact copy has
     another label)."""
     count_: Interval
-    """How many labels are wrong in all, with a 95 % interval, if mistakes fall on easy and hard samples alike."""
+    """How many labels are wrong in all, if mistakes fall on easy and hard samples alike. Its interval reaches from the
+    2.5 % quantile of redraws to what would be wrong if each label had been guessed from what the models say: labels
+    alone do not tell samples that are hard from mistakes that fall on hard samples."""
     contradicted_: int
-    """How many labels the models contradict: up to so many may be wrong, where mistakes fall on the hard samples."""
+    """How many labels the models contradict."""
     noise_matrix_: Floats | None
     """Of samples of each class (rows), how many were given which label; None where labels are no classes."""
     classes_: NDArray[Any] | None
@@ -127,4 +129,4 @@ class LabelErrors(BaseEstimator):  # type: ignore[misc]
         if named.any():
             sure = 1 - self.label_quality_[named].mean()
             first = f"{named.sum():,} are named, of which about {100 * sure:.0f} % are."
-        return f"{about(self.count_, self.contradicted_)} {first}"
+        return f"{about(self.count_)} {first}"

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uniqueinfo.applications.suspicion.evidence import DECAYS, WIDTHS, Decomposed, Neighbours, gaussian, linear
+from uniqueinfo.applications.suspicion.evidence import DECAYS, WIDTHS, Decomposed, Neighbours, Ranked, gaussian, linear
 from uniqueinfo.applications.suspicion.stack import Calibrated, calibrated
 from uniqueinfo.types import Floats, Indices
 
 NEIGHBOURS = 10
+"""That say whether a sample is unlike all others, and as many votes as the shares of classes have among others'."""
+_FEWEST_VOTES, _MOST_VOTES = 100, 4_000_000
 AGREEING = 3
 """Decays whose probabilities are averaged: those under which the given labels are likeliest."""
 
@@ -21,21 +23,21 @@ class Seen:
     """Features as models see them, decomposed once for all labellings."""
 
     heads: Mapping[str, Decomposed]
-    neighbours: Neighbours
+    ranked: Ranked
 
     @classmethod
     def of(cls, X: Floats) -> Seen:
-        """A linear head, Gaussian kernels of three widths, and nearest neighbours."""
+        """A linear head, Gaussian kernels of three widths, and neighbours: all others where samples are few."""
         heads = {"linear": linear(X)} | {f"gaussian {width:g}": gaussian(X, width) for width in WIDTHS}
-        return cls(heads, Neighbours.of(X, NEIGHBOURS))
+        return cls(heads, Ranked.of(Neighbours.of(X, max(_FEWEST_VOTES, _MOST_VOTES // len(X)))))
 
     def opinions(self, given: Indices, classes: int) -> dict[str, Floats]:
         """log p(y | x) by each kind of model, (n, classes); each was trained without the sample."""
         targets = np.eye(classes)[given]
         found = {name: _agreed(head, targets, given) for name, head in self.heads.items()}
         shares = targets.mean(axis=0)
-        votes = (NEIGHBOURS * self.neighbours.votes(targets) + shares) / (NEIGHBOURS + 1)
-        return found | {"neighbours": np.log(np.maximum(votes, np.finfo(float).tiny))}
+        votes = (NEIGHBOURS * self.ranked.votes(targets) + shares) / (NEIGHBOURS + 1)
+        return found | {"neighbours": calibrated(np.log(np.maximum(votes, np.finfo(float).tiny)), given).logs}
 
 
 def scaled(X: Floats, given: Indices, classes: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from uniqueinfo.types import Floats, Indices
 
 _ROUNDS = 50
 _FAR = 3.0  # times as wide as that of right numbers must the spread of wrong ones be
+_LOPSIDED = 3.0  # times as far above a count as below it must its interval reach to be told in full
 _QUARTILES = 3.0  # distances beyond the upper quartile from which on a sample is unlike all others
 
 
@@ -29,9 +30,9 @@ class Believed:
     predicted: NDArray[Any]
     """The likeliest label, which may be the given one."""
     count: Interval
-    """How many are wrong in all, if mistakes fall on easy and hard samples alike."""
+    """How many are wrong in all, if mistakes fall on easy and hard samples alike; the most, if on the hard ones."""
     contradicted: int
-    """How many the models contradict: more are wrong than counted where mistakes fall on the hard samples."""
+    """How many the models contradict."""
     noise: Floats | None = None
     """Of samples of each class (rows), how many were given which label, where labels are classes."""
 
@@ -67,15 +68,16 @@ class Entries:
         mixed = [number for number in range(present.shape[1]) if 0 < present[:, number].sum() < len(present)]
         if not mixed:
             raise InputError("y: every column is all 0 or all 1, so there is nothing to tell apart; give other labels")
-        wrong, predicted, redraws = np.zeros(present.shape), present.copy(), []
+        wrong, predicted, redraws, guessed = np.zeros(present.shape), present.copy(), [], 0.0
         for number in mixed:
             column = judge(opinions(number), present[:, number], 2, seed=seed)
             wrong[:, number], predicted[:, number] = column.wrong, column.truth.argmax(axis=1)
             redraws.append(column.counts)
+            guessed += column.guessed
         most: Floats = wrong.max(axis=1)
         scale = most.sum() / max(wrong.sum(), np.finfo(float).tiny)  # from entries to samples
         count = Interval.percentile(float(most.sum()), scale * np.sum(redraws, axis=0))
-        return cls(wrong, predicted, count)
+        return cls(wrong, predicted, widened(count, min(scale * guessed, float(len(present)))))
 
     @property
     def most(self) -> Floats:
@@ -158,21 +160,32 @@ def first_suspects(wrong: Floats, precision: float | None) -> NDArray[np.bool_]:
 
 
 def counted(found: Verdict) -> Interval:
-    """How many labels are wrong."""
-    return Interval.percentile(float(found.wrong.sum()), found.counts)
+    """How many labels are wrong: the least by redraws, the most if each was guessed from what the models say."""
+    return widened(Interval.percentile(float(found.wrong.sum()), found.counts), found.guessed)
 
 
-def about(count: Interval, contradicted: int) -> str:
+def widened(count: Interval, guessed: float) -> Interval:
+    """Up to what would be wrong if labels had been guessed.
+
+    >>> widened(Interval(36.0, 28.0, 44.0), 90.5)
+    Interval(value=36.0, low=28.0, high=90.5)
+    """
+    return replace(count, high=max(count.high, guessed))
+
+
+def about(count: Interval) -> str:
     """How many labels are wrong, for people.
 
-    >>> about(Interval(36.2, 28.0, 44.0), 90)
-    'About 36 ± 8 labels are wrong (up to 90, which are contradicted, if mistakes fall on the hard samples).'
-    >>> about(Interval(36.2, 28.0, 44.0), 30)
+    >>> about(Interval(36.2, 28.0, 90.0))
+    'About 36 labels are wrong (28 at least; up to 90 if mistakes fall on the hard samples).'
+    >>> about(Interval(36.2, 28.0, 44.0))
     'About 36 ± 8 labels are wrong.'
     """
-    reach = max(count.high - count.value, count.value - count.low)
-    more = f" (up to {contradicted:,}, which are contradicted, if mistakes fall on the hard samples)"
-    return f"About {count.value:,.0f} ± {reach:,.0f} labels are wrong{more if contradicted > count.high else ''}."
+    above, below = count.high - count.value, count.value - count.low
+    if above > _LOPSIDED * max(below, 1):
+        more = f"({count.low:,.0f} at least; up to {count.high:,.0f} if mistakes fall on the hard samples)"
+        return f"About {count.value:,.0f} labels are wrong {more}."
+    return f"About {count.value:,.0f} ± {max(above, below):,.0f} labels are wrong."
 
 
 def unlike_others(neighbours: Neighbours) -> tuple[NDArray[np.bool_], Floats]:
