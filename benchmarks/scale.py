@@ -26,9 +26,13 @@ import numpy as np
 
 from benchmarks.data import FOLDER
 from benchmarks.scale_work import WORK
+from uniqueinfo import load
+from uniqueinfo.scoring.agreement import correlations
 
 _SIZES = (2_000, 6_000, 20_000, 60_000)
+_COUNTS = (2_000, 4_000)
 _MILLIONS = 5_000_000
+_MANY, _WIDTH, _CLASSES = 1_000_000, 512, 1_000
 _WIDE, _COLUMNS = 600_000, 20_000
 _KILLS = 10
 
@@ -39,6 +43,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/scale"))
     parser.add_argument("--scratch", type=Path, default=Path("results/scale/scratch"), help="needs 20 GB")
     parser.add_argument("--samples", type=int, default=_MILLIONS, help="of the features on disk")
+    parser.add_argument("--digits", type=int, default=_SIZES[-1], help="of MNIST, with more and more columns")
+    parser.add_argument("--many", type=int, default=_MANY, help="of the features on disk with a thousand classes")
     parser.add_argument("--wide", type=int, default=_WIDE, help="samples of 20,000 features on disk")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
@@ -68,6 +74,20 @@ def mnist(asked: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def columns(asked: argparse.Namespace) -> dict[str, Any]:
+    """All digits with some columns and with twice as many, on every core: how long, and how well their ranks agree."""
+    folders = [asked.scratch / f"columns-{count}" for count in _COUNTS]
+    lines = [
+        _child("columns", folder, threads=None, keep=True, columns=count, samples=asked.digits)
+        for folder, count in zip(folders, _COUNTS, strict=True)
+    ]
+    one, other = (load(folder) for folder in folders)
+    agreement = correlations(one, other)
+    for folder in folders:
+        shutil.rmtree(folder)
+    return {"runs": lines, "agreement": agreement, "cores": os.cpu_count()}
+
+
 def _slope(lines: list[dict[str, Any]], key: str) -> float:
     """Of the straight line through log time against log n."""
     x, y = (np.log([line[name] for line in lines]) for name in ("samples", key))
@@ -79,6 +99,15 @@ def features(asked: argparse.Namespace) -> dict[str, Any]:
     data = _features(asked.scratch, asked.samples)
     try:
         return _child("features", asked.scratch / "features", X=str(data / "X.npy"), y=str(data / "y.npy"))
+    finally:
+        shutil.rmtree(data)
+
+
+def classes(asked: argparse.Namespace) -> dict[str, Any]:
+    """A million rows of 512 features in a file, a thousand classes, within 4 GiB."""
+    data = _features(asked.scratch, asked.many, _WIDTH, _CLASSES)
+    try:
+        return _child("features", asked.scratch / "classes", X=str(data / "X.npy"), y=str(data / "y.npy"))
     finally:
         shutil.rmtree(data)
 
@@ -112,7 +141,11 @@ def dask(asked: argparse.Namespace) -> dict[str, Any]:
 def kill(asked: argparse.Namespace) -> dict[str, Any]:
     """kill -9 at random moments of an out-of-core run; then the same command again, to its end."""
     data = _features(asked.scratch, 200_000)
-    options = {"X": str(data / "X.npy"), "y": str(data / "y.npy"), "memory": "640MiB"}  # little, for many partitions
+    options: dict[str, Any] = {
+        "X": str(data / "X.npy"),
+        "y": str(data / "y.npy"),
+        "memory": "640MiB",
+    }  # little, for many partitions
     try:
         whole = asked.scratch / "whole"
         started = time.perf_counter()
@@ -147,25 +180,30 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "dask": dask,
     "kill": kill,
     "mnist": mnist,
+    "columns": columns,
     "features": features,
+    "classes": classes,
     "sketch": sketch,
 }
 
 
-def _start(task: str, folder: Path, **options: Any) -> subprocess.Popen[str]:
-    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+def _start(task: str, folder: Path, threads: int | None = 1, **options: Any) -> subprocess.Popen[str]:
+    """On so many threads; None: as many as the library takes by itself."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    counted = {} if threads is None else dict.fromkeys(names, str(threads))
     call = json.dumps({"task": task, "folder": str(folder), **options})
     return subprocess.Popen(
         [sys.executable, "-m", "benchmarks.scale", "--child", call],
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | one | {"UNIQUEINFO_DATA": str(FOLDER)},
+        env=kept | counted | {"UNIQUEINFO_DATA": str(FOLDER)},
     )
 
 
-def _child(task: str, folder: Path, *, keep: bool = False, **options: Any) -> dict[str, Any]:
+def _child(task: str, folder: Path, *, keep: bool = False, threads: int | None = 1, **options: Any) -> dict[str, Any]:
     """What a measurement in a process of its own printed last; its folder goes unless it is to be kept."""
-    process = _start(task, folder, **options)
+    process = _start(task, folder, threads, **options)
     said, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"{task} {options}: failed")
@@ -175,17 +213,17 @@ def _child(task: str, folder: Path, *, keep: bool = False, **options: Any) -> di
     return found
 
 
-def _features(scratch: Path, samples: int) -> Path:
-    """Ten Gaussian classes in 256 dimensions that overlap, as float32 in an .npy file."""
-    folder = scratch / f"features-{samples}"
+def _features(scratch: Path, samples: int, width: int = 256, classes: int = 10) -> Path:
+    """Gaussian classes that overlap, as float32 in an .npy file."""
+    folder = scratch / f"features-{samples}-{width}-{classes}"
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(10, 256)).astype(np.float32) / 10
-    y = rng.integers(0, 10, samples)
-    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (samples, 256))
+    centres = rng.normal(size=(classes, width)).astype(np.float32) / 10
+    y = rng.integers(0, classes, samples)
+    X = np.lib.format.open_memmap(folder / "X.npy", "w+", np.float32, (samples, width))
     for start in range(0, samples, 100_000):
         some = slice(start, min(start + 100_000, samples))
-        X[some] = rng.standard_normal((some.stop - start, 256), dtype=np.float32) + centres[y[some]]
+        X[some] = rng.standard_normal((some.stop - start, width), dtype=np.float32) + centres[y[some]]
     X.flush()
     np.save(folder / "y.npy", y)
     return folder

@@ -127,10 +127,33 @@ def _mnist(found: dict[str, Any]) -> str:
     )
 
 
-def _features(found: dict[str, Any]) -> str:
-    line = found["features"]
+def _columns(found: dict[str, Any]) -> str:
+    measured = found["columns"]
+    rows = [
+        f"| {line['columns']:,} | {line['seconds']:.0f} | {line['cpu_seconds']:.0f} | {as_text(line['peak_bytes'])} |"
+        for line in measured["runs"]
+    ]
+    first, second = measured["runs"]
+    ranks = ", ".join(f"{name} {value:.3f}" for name, value in measured["agreement"].items())
     return (
-        f"{line['samples']:,} × {line['features']} float32 in one .npy file, {line['outputs']} outputs, budget "
+        f"All {first['samples']:,} digits, the same network, weights drawn where the kernel is (`KernelCoordinates`), "
+        f"with as many threads as are free of the {measured['cores']} cores. Ranks with {first['columns']:,} columns "
+        f"agree with those by {second['columns']:,}: {ranks} (Spearman).\n\n"
+        "| columns | seconds | of the processor | peak memory |\n|--:|--:|--:|--:|\n" + "\n".join(rows)
+    )
+
+
+def _features(found: dict[str, Any]) -> str:
+    return _from_disk(found["features"])
+
+
+def _classes(found: dict[str, Any]) -> str:
+    return _from_disk(found["classes"])
+
+
+def _from_disk(line: dict[str, Any]) -> str:
+    return (
+        f"{line['samples']:,} × {line['features']} float32 in one .npy file, {line['outputs']:,} outputs, budget "
         f"{line['memory']}, one thread: {line['seconds']:,.0f} s ({line['cpu_seconds']:,.0f} s of the processor), peak "
         f"{as_text(line['peak_bytes'])}."
     )
@@ -256,7 +279,9 @@ processor."""
 
 _SECTIONS: tuple[tuple[str, str, Callable[[dict[str, Any]], str]], ...] = (
     ("Against n: a network on MNIST", "mnist", _mnist),
+    ("More columns", "columns", _columns),
     ("Features from disk", "features", _features),
+    ("A thousand classes from disk", "classes", _classes),
     ("Wide features, by a sketch", "sketch", _sketch),
     ("Dask", "dask", _dask),
     ("kill -9", "kill", _kill),

@@ -57,6 +57,15 @@ def mnist(folder: Path, *, samples: int, memory: str = "6GiB", keep: bool | None
     }
 
 
+def columns(folder: Path, *, samples: int, columns: int, memory: str = "6GiB") -> dict[str, Any]:
+    """Digits by so many weights of the network, drawn where the kernel is."""
+    before = time.process_time()
+    how: dict[str, Any] = {"projection": ui.KernelCoordinates(columns), "out": folder, "memory": memory}
+    scores, seconds = _timed(lambda: _network(samples, **how))
+    told = _told(scores, seconds, before, memory)
+    return told | {"columns": told["features"]}
+
+
 def features(folder: Path, *, X: str, y: str, memory: str = "4GiB") -> dict[str, Any]:
     """Features in a file."""
     before = time.process_time()
@@ -80,7 +89,7 @@ def sketch(folder: Path, *, X: str, y: str, memory: str = "6GiB") -> dict[str, A
 
 
 def _told(scores: Scores, seconds: float, before: float, memory: str) -> dict[str, Any]:
-    """What a run of features took, since `before` in processor time."""
+    """What a run took, since `before` in processor time."""
     assert scores.functional is not None
     return {
         "samples": len(scores),
@@ -156,7 +165,7 @@ def rates(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _network(samples: int, projection: Projection = _PROJECTION, **how: Any) -> Scores:
+def _network(samples: int, projection: Projection | ui.KernelCoordinates = _PROJECTION, **how: Any) -> Scores:
     train, val = (
         _Images(*(array[:count] for array in _digits()[part]))
         for part, count in (("train", samples), ("test", _VALIDATION))
@@ -235,6 +244,7 @@ def _peak() -> int:
 
 WORK: dict[str, Callable[..., dict[str, Any]]] = {
     "mnist": mnist,
+    "columns": columns,
     "features": features,
     "dask": dask,
     "rates": rates,

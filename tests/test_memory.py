@@ -1,9 +1,10 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.memory import as_bytes, as_text, available
+from uniqueinfo.memory import as_bytes, as_text, available, resident
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,9 @@ def test_sizes_are_written_in_three_digits() -> None:
         "2.34 MB",
         "5e+03 TB",
     ]
+
+
+def test_what_a_process_holds_is_read_in_pages(tmp_path: Path) -> None:
+    (tmp_path / "statm").write_text("900 25 12 1 0 200 0\n")
+    assert resident(tmp_path / "statm") == 25 * os.sysconf("SC_PAGE_SIZE")
+    assert resident(tmp_path / "missing") == 0

@@ -16,7 +16,7 @@ from uniqueinfo.store.files import replacing
 from uniqueinfo.threads import allowed, free
 
 _TURNS = 2  # the least of so many counts
-_PATIENCE = 600  # seconds after which a work has no answer
+_PATIENCE, _LONG = 600, 3600  # seconds after which a work has no answer, and one on photographs
 BESIDE = ("nothing", "one niced", "one", "two")
 WORKS = ("features", "network", "demo")
 WAYS = ("as it is", "torch loaded first", "one thread")
@@ -69,7 +69,29 @@ def rescoring(record: Record) -> None:
         record.once("rescoring", f"case {number}", lambda: _child("rescored", "one thread", number=number))  # noqa: B023
 
 
-PARTS: dict[str, Callable[[Record], None]] = {"busy": busy, "features": features, "rescoring": rescoring}
+def photos(record: Record) -> None:
+    """Photographs by whole networks, at the defaults, against one epoch of training on them."""
+    from benchmarks.budget.photos import CASES  # late, as it loads torch, which only the measured need
+
+    for number in range(len(CASES)):
+        record.once("photos", f"case {number}", lambda: _child("photos", "as it is", _LONG, number=number))  # noqa: B023
+
+
+def foretold(record: Record) -> None:
+    """Commands of the documentation beside what `--dry-run` says of them."""
+    from benchmarks.budget.foretold import COMMANDS  # late, as above
+
+    for number in range(len(COMMANDS)):
+        record.once("foretold", f"command {number}", lambda: _child("foretold", "as it is", number=number))  # noqa: B023
+
+
+PARTS: dict[str, Callable[[Record], None]] = {
+    "busy": busy,
+    "features": features,
+    "rescoring": rescoring,
+    "photos": photos,
+    "foretold": foretold,
+}
 
 
 def _beside(beside: str, work: str, way: str) -> dict[str, Any]:
@@ -100,12 +122,12 @@ def _loops(beside: str) -> Iterator[None]:
             loop.wait()
 
 
-def _child(work: str, way: str, **options: Any) -> dict[str, Any] | None:
+def _child(work: str, way: str, patience: int = _PATIENCE, **options: Any) -> dict[str, Any] | None:
     """What a work in a process of its own printed last; None where it took too long."""
     call = json.dumps({"work": work, "way": way, **options})
     command = [sys.executable, "-m", "benchmarks.budget.works", call]
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=_PATIENCE)
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=patience)
     except subprocess.TimeoutExpired:
         return None
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

@@ -108,6 +108,20 @@ def rescored(number: int) -> dict[str, Any]:
     return measured(list(cases())[number])
 
 
+def photos(number: int) -> dict[str, Any]:
+    """One case of `benchmarks.budget.photos`."""
+    from benchmarks.budget.photos import photos as measured
+
+    return measured(number)
+
+
+def foretold(number: int) -> dict[str, Any]:
+    """One command of `benchmarks.budget.foretold`."""
+    from benchmarks.budget.foretold import foretold as measured
+
+    return measured(number)
+
+
 def _narrow(samples: int) -> tuple[Any, Any]:
     """Ten Gaussian classes in 256 dimensions that overlap, as float32."""
     import numpy as np
@@ -130,6 +144,8 @@ WORK: dict[str, Callable[..., dict[str, Any]]] = {
     "narrow": narrow,
     "sized": sized,
     "rescored": rescored,
+    "photos": photos,
+    "foretold": foretold,
 }
 
 if __name__ == "__main__":

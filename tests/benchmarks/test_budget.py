@@ -26,6 +26,21 @@ FOUND: dict[str, dict[str, Any]] = {
         "50000 samples": {"samples": 50_000, "processor": 1.0},
         "100000 samples": {"samples": 100_000, "processor": 2.0},
     },
+    "photos": {
+        "case 0": {
+            "what": "photos",
+            "kept": "some weights",
+            "epoch": {"seconds": 10.0, "processor": 20.0},
+            "scores": {"seconds": 15.0, "processor": 50.0},
+        }
+    },
+    "foretold": {
+        "command 0": {
+            "command": "digits.npz",
+            "seconds": {"plan": 10.0, "real": 15.0},
+            "bytes": {"plan": 10**8, "real": 10**9},
+        }
+    },
     "rescoring": {"case 0": {"what": "a network", "ours": 1.0, "anew": 5.0, "same": 0.99}},
 }
 
@@ -44,6 +59,8 @@ def page(tmp_path: Path) -> str:
         "| no validation, one thread (1) | 2.50 | 0.50 | 5.0 | 5.0 | yes |",
         "| 10,000 validation samples, one thread (1) | 4.00 | 0.50 | 8.0 | 8.0 | NO |",
         "| a network | 1.00 | 5.00 | 5.0 | 99.0% | NO |",
+        "| photos | 10 | 15 | 1.50 | 2.50 | some weights | NO |",
+        "| `digits.npz` | 10 | 15 | 100 MB | 1 GB | NO |",
         "grows as n to the 1.00",
         "Something else was at work in 1 of these.",
     ],

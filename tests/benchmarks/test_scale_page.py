@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.scale_page import write_page
+
+
+def written(found: dict[str, Any], folder: Path) -> str:
+    """The page of what was measured."""
+    (folder / "scale.json").write_text(json.dumps(found), encoding="utf-8")
+    write_page(folder / "scale.json", folder / "docs" / "scale.md")
+    return (folder / "docs" / "scale.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -18,8 +26,7 @@ def page(tmp_path: Path) -> Path:
     ]
     slopes = ("slope", "slope_in_processor_time", "slope_of_the_last_two_in_processor_time")
     measured = {"runs": [run | {"memory": "6GiB"} for run in runs], "peak_spread": 0.0} | dict.fromkeys(slopes, 1.0)
-    (tmp_path / "scale.json").write_text(json.dumps({"mnist": measured}), encoding="utf-8")
-    write_page(tmp_path / "scale.json", tmp_path / "docs" / "scale.md")
+    written({"mnist": measured}, tmp_path)
     return tmp_path / "docs" / "scale.md"
 
 
@@ -40,8 +47,23 @@ def test_a_sketch_is_told_with_its_memory_and_its_error(tmp_path: Path) -> None:
     line = {"features": 20_000, "outputs": 10, "directions": 1_000, "memory": "6GiB", "error": 0.02}
     runs = [line | {"samples": n, "seconds": n, "cpu_seconds": n / 10, "peak_bytes": 2**31} for n in (1_000, 2_000)]
     found = {"sketch": {"runs": runs, "slope_in_processor_time": 1.0}}
-    (tmp_path / "scale.json").write_text(json.dumps(found), encoding="utf-8")
-    write_page(tmp_path / "scale.json", tmp_path / "scale.md")
-    said = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    said = written(found, tmp_path)
     assert "off by less than 0.02 of themselves" in said
     assert "| 2,000 | 2000 | 200 | 2.15 GB |" in said
+
+
+def test_more_columns_are_told_with_how_ranks_agree(tmp_path: Path) -> None:
+    runs = [
+        {"samples": 60_000, "columns": columns, "seconds": 100, "cpu_seconds": 150, "peak_bytes": 2**30}
+        for columns in (2_000, 4_000)
+    ]
+    found = {"columns": {"runs": runs, "agreement": {"functional": 0.98}, "cores": 2}}
+    said = written(found, tmp_path)
+    assert "Ranks with 2,000 columns agree with those by 4,000: functional 0.980 (Spearman)" in said
+    assert "| 4,000 | 100 | 150 | 1.07 GB |" in said
+
+
+def test_a_thousand_classes_are_told_like_other_features(tmp_path: Path) -> None:
+    line = {"samples": 10**6, "features": 512, "outputs": 1000, "memory": "4GiB", "seconds": 300, "cpu_seconds": 299}
+    said = written({"classes": line | {"peak_bytes": 2**31}}, tmp_path)
+    assert "1,000,000 × 512 float32 in one .npy file, 1,000 outputs, budget 4GiB, one thread: 300 s" in said

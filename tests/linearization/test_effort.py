@@ -76,6 +76,14 @@ def test_all_is_kept_where_exact_is_asked_for() -> None:
         assert (found.projection, found.outputs, found.less) == (None, None, False)
 
 
+def test_where_passes_alone_take_too_long_weights_that_cost_hardly_more_are_kept() -> None:
+    convolution = Weights(10**7, columns=10**3, count=10**3, factors=True)
+    found = choose_kept("auto", Size(5_000, 500, 10, Counted((convolution,))), Means(alike=True))
+    assert isinstance(found.projection, ui.KernelCoordinates)
+    assert found.projection.total > 10_000
+    assert found.outputs == ui.OutputAverage(1)
+
+
 @pytest.mark.parametrize("effort", ["seconds", "exact"])
 def test_a_projection_that_is_asked_for_wins(effort: str) -> None:
     asked = ui.RandomCoordinates(7)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from uniqueinfo.memory import resident
 from uniqueinfo.runs.estimate import Plan, plan
 from uniqueinfo.runs.job import Job
 from uniqueinfo.runs.models import ModelChoice
@@ -49,3 +50,13 @@ def test_a_network_is_estimated_by_what_is_kept_of_it(tmp_path: Path) -> None:
     assert "outputs taken to be alike" in found["minutes"].projection
     assert found["exact"].seconds > found["minutes"].seconds > 0
     assert found["exact"].memory_bytes >= 24 * 9600**2 > found["minutes"].memory_bytes
+
+
+def test_what_the_command_took_so_far_counts(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", X=np.eye(40), y=np.arange(40) % 2)
+    prepared = prepare(Job(tmp_path / "a.npz", ModelChoice("linear")))
+    assert plan(prepared, 1000.0).seconds > 1000
+
+
+def test_what_libraries_hold_counts(tmp_path: Path) -> None:
+    assert planned(tmp_path).memory_bytes > 0.9 * resident() > 10 * 2**20

@@ -63,8 +63,8 @@ def test_the_same_effort_gives_the_same_bits() -> None:
 
 def test_what_was_chosen_can_be_asked_for() -> None:
     chosen = scored(threads=1)
-    asked = scored("exact", threads=1, projection=None, outputs=ui.OutputAverage(1))
-    assert chosen.settings["output_average"] == "OutputAverage(size=1, seed=0)"
+    asked = scored("exact", threads=1, projection=None, outputs=ui.OutputAverage(3))
+    assert chosen.settings["output_average"] == "OutputAverage(size=3, seed=0)"
     np.testing.assert_array_equal(asked.functional, chosen.functional)
 
 

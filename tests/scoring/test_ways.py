@@ -118,7 +118,7 @@ def test_the_choice_of_projection_is_written_down_with_its_reason(task: str) -> 
         assert "40 of 93 weights stand for all" in settings["projection_why"]
     elif task == "alike network":
         assert (settings["projection"], settings["form_side"]) == ("None", 60)
-        assert settings["output_average"] == "OutputAverage(size=1, seed=0)"
+        assert settings["output_average"] == "OutputAverage(size=3, seed=0)"
         assert "outputs taken to be alike" in settings["projection_why"]
         assert settings["agreement"]["samples"] == 60
         assert 0.9 < settings["agreement"]["functional"] < 1

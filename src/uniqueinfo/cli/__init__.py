@@ -6,6 +6,9 @@ import sys
 
 def main() -> None:
     """Run a command. Exit codes: 0 fine, 2 the user or the machine has to mend something, 1 our fault, 130 Ctrl-C."""
+    from uniqueinfo.cli.clock import begin
+
+    begin()
     from uniqueinfo.cli.app import app
     from uniqueinfo.cli.failing import explained, ours
 

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from uniqueinfo.applications.copies import told_copies
 from uniqueinfo.applications.health import health
+from uniqueinfo.cli.clock import elapsed
 from uniqueinfo.cli.printing import Screen, print_json
 from uniqueinfo.cli.stopping import stopping
 from uniqueinfo.cli.tables import by_group, leading, print_table
@@ -43,7 +44,7 @@ def score(job: Job, out: Path, *, validate: int, dry_run: bool, overwrite: bool,
         if dry_run:
             from uniqueinfo.runs.estimate import plan
 
-            _print_plan(console, plan(prepared), prepared.notes, as_json=as_json)
+            _print_plan(console, plan(prepared, elapsed()), prepared.notes, as_json=as_json)
             return
         prepared.check(validate)
         if overwrite:

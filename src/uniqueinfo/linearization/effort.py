@@ -7,12 +7,14 @@ is closest to exact to what is cheapest:
     every weight, every output       kernels of nk rows, or all columns where these are fewer
     every weight, outputs alike      kernels of n rows (`OutputAverage`), for squared error
     some weights                     drawn where the kernel is (`KernelCoordinates`); outputs alike where they may be
+
+Where passes through the network alone take longer, as many weights are kept as take hardly longer still.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -47,6 +49,7 @@ COLUMNS = (32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500)
 _MOST_BYTES = 4 * 2**30  # of exact kernels where no budget is named: the choice never hangs on what happens to be free
 _BESIDE = 512 * 2**20  # bytes of exact kernels beside themselves: columns, and room to multiply them
 _DECOMPOSED = 10  # operations of an eigendecomposition, times the cube of its side
+_HARDLY = 1.25  # times the cheapest way: as much more may be taken where that is too dear already
 _FILTERS = 2 * 29 * 20  # of all stopping times, each of twenty poles
 
 
@@ -140,9 +143,6 @@ class _Way:
     bytes: int
     words: str
 
-    def fits(self, means: Means) -> bool:
-        return self.operations <= RATE * means.seconds and self.bytes <= means.bytes
-
 
 def choose_kept(asked: Asked, size: Size, means: Means, outputs: Outputs | None = None) -> Kept:
     """The first way that fits; what is asked for is done at any cost, and `None` as asked keeps every parameter.
@@ -160,10 +160,19 @@ def choose_kept(asked: Asked, size: Size, means: Means, outputs: Outputs | None 
     ways = list(_ways(size, means, outputs))
     if math.isinf(means.seconds):
         return ways[0].kept
-    found = next((way for way in ways if way.fits(means)), ways[-1])
+    allowed = _allowed(ways, means)
+    found = next((way for way in ways if way.operations <= allowed and way.bytes <= means.bytes), ways[-1])
     if not found.kept.less:
         return found.kept
     return replace(found.kept, why=f"{found.words}: {_too_dear(ways[0], means)}")
+
+
+def _allowed(ways: Sequence[_Way], means: Means) -> float:
+    """Operations: what the effort allows, or hardly more than the cheapest way takes where that is more.
+
+    The passes through a large network take nearly all of the time then, whatever is kept of them.
+    """
+    return max(RATE * means.seconds, _HARDLY * ways[-1].operations)
 
 
 def whole_operations(size: Size, means: Means) -> float:

@@ -15,7 +15,7 @@ from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.source import Source
-from uniqueinfo.memory import as_text
+from uniqueinfo.memory import as_text, resident
 from uniqueinfo.progress import in_words
 from uniqueinfo.runs.learning_cost import Cost, Sizes, learning_cost
 from uniqueinfo.runs.photos.seeing import trial
@@ -30,12 +30,13 @@ _POLES = 20  # of one filter, real and imaginary
 _TIMES = 29  # stopping times that "auto" looks at
 _TRIAL = 4  # samples whose Jacobian rows are timed
 _PASS = 256 * 2**20  # bytes of a batch on its way through the network, beside exact kernels
+_AFTER = 1e11  # operations in whose time suspects are found and the page is written
 _WITH_ROWS = 2.0  # what steps take with the rows they read, for one of their products
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes and estimates; the time is of this machine as busy as it is now."""
+    """Sizes and estimates, of the whole command; the time is of this machine as busy as it is now."""
 
     samples: int
     validation: int
@@ -76,10 +77,20 @@ class Plan:
         return f"{self.form}: eigenvalues of a {self.side:,} × {self.side:,} matrix"
 
 
-def plan(prepared: Prepared) -> Plan:
-    """Estimate from the shapes, from a few samples' rows, and from how fast a matrix product is here."""
+def plan(prepared: Prepared, begun: float = 0.0) -> Plan:
+    """Estimate from the shapes, from a few samples' rows, and from how fast a matrix product is here.
+
+    `begun` are the seconds that the command has taken so far: it will take them again, to start and to read the data.
+    """
     prepared, seeing = _unseen(prepared)
     problem = prepared.problem(prepared.execution(Path()))
+    found = _of_scores(problem, prepared, seeing)
+    after = begun + _AFTER / _flops_per_second()
+    return replace(found, seconds=found.seconds + after, memory_bytes=found.memory_bytes + resident())
+
+
+def _of_scores(problem: Problem, prepared: Prepared, seeing: float) -> Plan:
+    """What the scores alone take; `seeing`: the seconds a frozen network needs for one picture."""
     train, val, choice = problem.sources.train, problem.sources.val, problem.choice
     others = 0 if val is None else val.samples * val.per_sample
     rows, width, each = train.samples * train.per_sample, train.width, _seconds_of(train, prepared)

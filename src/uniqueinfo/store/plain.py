@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def digest(content: Any) -> str:
@@ -28,6 +30,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def plain(value: Any) -> Any:
     """A value as JSON knows it.
 
+    >>> import pandas as pd
     >>> plain(np.float64("nan")), plain({"n": np.int64(3)}), plain(np.array([1, 2])), plain(pd.Timestamp("2020-01-01"))
     (None, {'n': 3}, [1, 2], '2020-01-01 00:00:00')
     """
@@ -36,6 +39,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | list | tuple):
         return [plain(part) for part in value]
     value = value.item() if isinstance(value, np.generic) else value
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not np.isfinite(value)):
+    if isinstance(value, bool | int | float | str):
+        return None if isinstance(value, float) and not np.isfinite(value) else value
+    if value is None:
         return None
-    return value if isinstance(value, bool | int | float | str) else str(value)
+    import pandas as pd  # late: --help needs none of it
+
+    return None if value is pd.NA or value is pd.NaT else str(value)
