@@ -50,7 +50,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     out: Path = arguments.out
-    environments: Path = arguments.environments or out / "environments"
+    environments: Path = (arguments.environments or out / "environments").absolute()  # methods run in other folders
     limits = Limits(arguments.seconds, int(arguments.memory * 2**30))
     always = tuple(method.package for method in METHODS if method.package not in REQUIREMENTS)
     methods = [m for m in METHODS if not arguments.only or m.key.startswith((*always, *arguments.only))]
