@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 import uniqueinfo as ui
-from uniqueinfo.applications.mislabeled import mislabeled
 from uniqueinfo.review.decisions import Ledger
 from uniqueinfo.review.session import Session
+from uniqueinfo.review.suspects import to_look_at
 
 SAMPLES, FEATURES, CLASSES, WRONG, EACH = 10_000, 512, 10, 900, 10
 
@@ -28,7 +28,7 @@ def main() -> None:
     scores = ui.score_features(X, labels)
     with tempfile.TemporaryDirectory() as place:
         started = time.process_time()
-        session = Session(scores, Ledger(Path(place) / "decisions.jsonl"), mislabeled)
+        session = Session(scores, Ledger(Path(place) / "decisions.jsonl"), to_look_at)
         print(f"{SAMPLES:,} samples, {FEATURES} features, {CLASSES} classes: opened in {_since(started):.2f} s")
         for kind in ("relabel", "drop", "keep", "undo"):
             print(f"{kind:>8}: {max(_once(session, kind) for _ in range(EACH)):.3f} s at most, of {EACH}")

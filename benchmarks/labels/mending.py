@@ -32,7 +32,7 @@ _BY = "bench"
 def mended(draw: Draw, number: int) -> dict[str, int]:
     """For each order how many errors were mended by so many decisions."""
     scores = ui.score_features(draw.X, draw.given, progress=False)
-    orders = {QUEUE: decided(draw, scores), STATIC: ui.mislabeled(scores).samples}
+    orders = {QUEUE: decided(draw, scores), STATIC: ui.mislabeled(scores, neighbours=True).samples}
     for method, name in _LISTS.items():
         orders[name] = np.argsort(-METHODS[method](draw, number)[name].suspicion, kind="stable")
     return {name: int(draw.wrong[order[:DECISIONS]].sum()) for name, order in orders.items()}

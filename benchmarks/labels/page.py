@@ -130,10 +130,12 @@ def short(table: pd.DataFrame) -> list[str]:
 def mended_table(out: Path) -> list[str]:
     """Errors mended by the reviews of every problem."""
     rows: dict[str, list[float]] = {}
+    draws = 0
     for name, problem in PROBLEMS.items():
         found = [
             json.loads(file.read_text(encoding="utf-8")) for file in sorted((out / "mended").glob(f"{name}-?.json"))
         ]
+        draws = max(draws, len(found))
         if found:
             rows[problem.title] = [float(np.mean([one[order] for one in found])) for order in ORDERS]
     if not rows:
@@ -141,10 +143,10 @@ def mended_table(out: Path) -> list[str]:
     lines = [
         f"\n## Errors mended by {DECISIONS} decisions\n",
         "Somebody who knows the right labels decides on what comes first: in the queue of `uniqueinfo review`, which "
-        "scores all others anew after each decision and orders them; in the list it began with, by the same "
-        "`ui.mislabeled` of a linear head; and in the lists of `ui.LabelErrors` and of cleanlab. Means over "
-        f"{len(found)} draw{'s' if len(found) > 1 else ''} "
-        f"of {len(rows)} of {len(PROBLEMS)} kinds; where fewer labels are wrong, no more can be mended.\n",
+        "scores all others anew after each decision and orders them; in the list it began with, which is that of "
+        "`ui.mislabeled(scores, neighbours=True)`; and in the lists of `ui.LabelErrors` and of cleanlab. Means over "
+        f"{draws} draw{'s' if draws > 1 else ''} of {len(rows)} of {len(PROBLEMS)} kinds; where fewer labels are "
+        "wrong, no more can be mended.\n",
         f"| wrong labels | {' | '.join(ORDERS)} |",
         f"|---|{'---|' * len(ORDERS)}",
     ]

@@ -73,9 +73,9 @@ def test_rates_of_mistakes_are_found_where_the_model_is_true() -> None:
     wrong = rng.random(2000) < 0.15
     given = np.where(wrong, (truth + rng.integers(1, 3, 2000)) % 3, truth)
     found = judge([opinions], given, 3)
-    assert found.hold == np.inf
+    assert found.fit.hold == np.inf
     np.testing.assert_allclose(found.noise.diagonal(), 0.85, atol=0.03)
-    assert found.weights[0] == pytest.approx(1, abs=0.15)
+    assert found.fit.parameters[0] == pytest.approx(1, abs=0.15)
     for low, high in ((0.0, 0.2), (0.2, 0.8), (0.8, 1.0)):
         some = (found.wrong >= low) & (found.wrong <= high)
         share = found.wrong[some].mean()
@@ -192,7 +192,7 @@ def test_labels_that_go_to_one_other_class_are_known_by_pairs() -> None:
     truth = np.array([rng.choice(4, p=p) for p in np.exp(opinions)])
     wrong = (truth == 0) & (rng.random(1500) < 0.3)  # class 0 is called 1, and no other goes wrong
     found = judge([opinions], np.where(wrong, 1, truth), 4)
-    assert found.hold < np.inf
+    assert found.fit.hold < np.inf
     expected = np.eye(4)
     expected[0] = [0.7, 0.3, 0.0, 0.0]
     np.testing.assert_allclose(found.noise, expected, atol=0.05)

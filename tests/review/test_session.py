@@ -48,7 +48,7 @@ def test_scores_follow_labels_and_drops_as_if_scored_anew() -> None:
 
 
 def test_the_first_suspect_is_that_of_the_question(session: Session, table_run: Path) -> None:
-    first = to_look_at(ui.load(table_run)).frame().iloc[0]
+    first = ui.mislabeled(ui.load(table_run), neighbours=True, precision=0).frame().iloc[0]
     card = session.card("Ann")["sample"]
     assert (card["id"], card["label"], card["suggested"]) == (first["id"], first["label"], first["suggested"])
     assert {group["label"] for group in card["similar"]} == {card["label"], card["suggested"]}

@@ -266,8 +266,7 @@ def mislabeled(
 
     Named are labels that are wrong rather than right; with `precision` as many as leave this share of them expected to
     be wrong; with `noise_rate` this share of all samples. Where the network is hardly better than chance, and none of
-    the two is given, nobody is named. `neighbours=True` goes back to the network's kernel, and asks samples that are
-    alike to the network as well.
+    the two is given, nobody is named. `neighbours=True` goes back to the network's kernel, and asks other models on it.
 
     >>> outputs = np.array([[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.1, 0.9, 0.0], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0],
     ...                     [1.0, 0.0, 0.1]])                 # the last is labelled 2, and looks like a 0
@@ -278,13 +277,26 @@ def mislabeled(
        id label suggested  margin
     5   5     2         0    -0.9
     """
-    asked, scores, trained_on = scores, everyone(scores), len(scores)
     for name, share in (("noise_rate", noise_rate), ("precision", precision)):
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{name}: expected a share between 0 and 1, got {share}")
     if noise_rate is not None and precision is not None:
         raise InputError("noise_rate, precision: both say how many suspects to name; give one of them")
-    found = judged(scores, kernel_points(asked, len(scores)) if neighbours else None)
+    whole = everyone(scores)
+    found = judged(whole, kernel_points(scores, len(whole)) if neighbours else None)
+    return answered(scores, found, criterion=criterion, noise_rate=noise_rate, precision=precision)
+
+
+def answered(
+    asked: Scores,
+    found: Judged,
+    *,
+    criterion: Criterion = "probability",
+    noise_rate: float | None = None,
+    precision: float | None = None,
+) -> Mislabeled:
+    """The answer of `mislabeled`, where it is known what is believed of every label."""
+    scores = everyone(asked)
     sorted_by = {"probability": -found.wrong, "margin": found.margin, "information": -scores.information}[criterion]
     order = (
         np.lexsort((found.margin, sorted_by)) if criterion == "probability" else np.argsort(sorted_by, kind="stable")
@@ -318,7 +330,7 @@ def mislabeled(
         withheld=withheld,
         columns=scores.columns,
         relabel=found.relabel,
-        trained_on=trained_on,
+        trained_on=len(asked),
         order=in_file_order(scores),
         expected=found.expected,
         contradicted=found.contradicted,

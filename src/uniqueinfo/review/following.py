@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uniqueinfo.applications.suspicion.judged import Judged, kernel_points, of_classes
+from uniqueinfo.applications.suspicion.panel import Panel
 from uniqueinfo.errors import InputError
+from uniqueinfo.linearization.points import Points
 from uniqueinfo.removal.mending import Mended, why_not_mended
 from uniqueinfo.scores.everyone import everyone
-from uniqueinfo.scores.predictions import Predictions, targets_of
+from uniqueinfo.scores.predictions import Predictions, one_per_class, targets_of
 from uniqueinfo.scores.table import HeldScores, Scores
+from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.types import Floats, Indices
 
+_FEWEST = 10
+"""Samples, below which a network alone judges labels."""
 _SAME = 1e-4
 """Of what was learnt: by how much outputs that are followed may differ from those of the run."""
 
@@ -40,6 +46,8 @@ class Following:
     """Why they cannot."""
     first: tuple[Floats, Floats] | None = None
     """Outputs without each sample, and with all, as `mended` gave them before any decision."""
+    panel: Panel | None = None
+    """Other models, which judge labels too; None where there are too many samples for them."""
 
     @classmethod
     def of(cls, scores: Scores) -> Following:
@@ -51,7 +59,7 @@ class Following:
         mended, why_not = _mended(scores, whole)
         first = None if mended is None else (mended.left_out(), mended.outputs())
         none = np.zeros(len(whole), dtype=bool)
-        return cls(whole, found.names, found.given, found.given, none, mended, why_not, first)
+        return cls(whole, found.names, found.given, found.given, none, mended, why_not, first, _panel(scores, whole))
 
     def decided(self, wanted: Mapping[int, int | None]) -> Following:
         """With samples of these classes, or, for None, without them."""
@@ -84,6 +92,17 @@ class Following:
         """Of some of the samples, in this order."""
         return _taken(self.scores, samples)
 
+    def judged(self, samples: Indices) -> Judged | None:
+        """What the network and the panel believe of the labels of some samples by now; None where there is no panel."""
+        if self.panel is None:
+            return None
+        found = Predictions.of(self.scores_of(samples))
+        assert found is not None
+        outputs = one_per_class(self.scores.loo_outputs[samples], logits=found.logits)
+        wrong, contradicted = self.panel.wrong(outputs, found.given, samples)
+        total = float(wrong.sum())
+        return of_classes(found, wrong, Interval(total, total, total), contradicted)
+
     @property
     def _labels(self) -> Any:
         """As the user gives them, where the classes are known by these."""
@@ -99,7 +118,11 @@ class Following:
         now[samples] = numbers
         wanted = targets_of(numbers, self.given.targets.shape[1])
         mended = None if self.mended is None else self.mended.relabelled(samples, wanted)
-        return replace(self, now=now, mended=mended)
+        panel = self.panel
+        if panel is not None:
+            for sample in samples.tolist():
+                panel = panel.taught(sample, int(now[sample]))
+        return replace(self, now=now, mended=mended, panel=panel)
 
     def _moved(self, sample: int, *, dropped: bool) -> Following:
         gone = self.dropped.copy()
@@ -107,7 +130,8 @@ class Following:
         mended = self.mended
         if mended is not None and sample < self._trained_on:
             mended = mended.without(sample) if dropped else mended.with_(sample)
-        return replace(self, dropped=gone, mended=mended)
+        panel = None if self.panel is None else self.panel.taught(sample, None if dropped else int(self.now[sample]))
+        return replace(self, dropped=gone, mended=mended, panel=panel)
 
     @property
     def _trained_on(self) -> int:
@@ -134,6 +158,20 @@ def _mended(scores: Scores, whole: Scores) -> tuple[Mended | None, str]:
     if apart > _SAME * max(1.0, float(np.abs(scores.loo_outputs).max())):
         return None, "the outputs of the run are known only in part"
     return found, ""
+
+
+def _panel(scores: Scores, whole: Scores) -> Panel | None:
+    if scores.source is None or len(whole) < _FEWEST:
+        return None
+    origin, held = scores.origin, scores.held_out
+    width = Points.of_training(origin).width
+    known = held is None or (origin.probe is not None and origin.probe.samples == len(held))
+    if origin.run.samples != len(scores) or not known or not Panel.affordable(len(whole), width):
+        return None
+    found = Predictions.of(whole)
+    assert found is not None
+    outputs = one_per_class(whole.loo_outputs, logits=found.logits)
+    return Panel.of(kernel_points(scores, len(whole)), outputs, found.given)
 
 
 def _taken(scores: Scores, kept: Indices) -> HeldScores:

@@ -66,7 +66,12 @@ class Review:
         style = part("page.css") + part("decide.css") + part("review.css", _HERE)
         script = part("decide.js") + part("review.js", _HERE)
         why_not = self.session.why_not
-        note = f"Other samples are not scored anew after a decision: {why_not}." if why_not else ""
+        left = (
+            "Other models follow decisions, the network's word stays what it was"
+            if self.session.panel
+            else ("Other samples are not scored anew after a decision")
+        )
+        note = f"{left}: {why_not}." if why_not else ""
         data = {"classes": list(self.session.classes), "by": self.by, "command": self.command}
         found = environment(_HERE).get_template("review.html")
         policy = (

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.mislabeled import Mislabeled
+from uniqueinfo.applications.suspicion.judged import Judged
 from uniqueinfo.errors import InputError, known_names
 from uniqueinfo.pages.suspects import chance_wrong, likeliest
 from uniqueinfo.review.agreement import Agreement, Outcome, people
@@ -24,6 +25,8 @@ from uniqueinfo.types import Indices
 
 _SIMILAR = 6
 """Similar samples shown of either label."""
+Asking: TypeAlias = Callable[[Scores, Judged | None], Mislabeled]
+"""The question about wrong labels, of scores and of what is believed of every label, where that is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +44,10 @@ class Found:
     """None where nobody is left to ask about."""
 
     @classmethod
-    def of(cls, following: Following, open_: Indices, ask: Callable[[Scores], Mislabeled]) -> Found:
+    def of(cls, following: Following, open_: Indices, ask: Asking) -> Found:
         """Ask again."""
-        return cls(following, open_, ask(following.scores_of(open_)) if len(open_) else None)
+        answer = ask(following.scores_of(open_), following.judged(open_)) if len(open_) else None
+        return cls(following, open_, answer)
 
     @cached_property
     def order(self) -> list[int]:
@@ -72,9 +76,7 @@ class Found:
 class Session:
     """One review of one run, by one person or several at once; every method may be called from any thread."""
 
-    def __init__(
-        self, scores: Scores, ledger: Ledger, ask: Callable[[Scores], Mislabeled], *, opinions: int = 1
-    ) -> None:
+    def __init__(self, scores: Scores, ledger: Ledger, ask: Asking, *, opinions: int = 1) -> None:
         """`ask` is the question about wrong labels; `opinions`: how many people are to decide on each suspect."""
         self._lock = threading.Lock()
         self._ledger, self._ask, self._wanted = ledger, ask, opinions
@@ -83,7 +85,9 @@ class Session:
         self.ids = [str(name) for name in following.given.names]
         self.classes = following.names
         self.why_not = following.why_not
-        """Why the others are not scored anew after a decision; empty where they are."""
+        """Why the network does not score the others anew after a decision; empty where it does."""
+        self.panel = following.panel is not None
+        """Whether other models judge labels too, and follow."""
         self._at = {name: at for at, name in enumerate(self.ids)}
         self._given = [self.classes[number] for number in following.start]
         check(ledger.decisions, dict(zip(self.ids, self._given, strict=True)), self.classes)

@@ -11,8 +11,9 @@ decays and all labellings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import eigh
@@ -60,10 +61,24 @@ class Decomposed:
         >>> rows.left_out(np.array([[0.0], [2.0]]), 0.5).round(6).ravel()   # 2/(1 + 0.5 · 2) from the other
         array([1., 0.])
         """
-        share = self.values / (self.values + decay * self.values.sum())
-        own = np.minimum(np.square(self.vectors) @ share, 1 - _OWN)[:, None]
+        share, own = self.share(decay), self.own(decay)[:, None]
         fitted = self.vectors @ (share[:, None] * (self.vectors.T @ targets))
         found: Floats = (fitted - own * targets) / (1 - own)
+        return found
+
+    def share(self, decay: float) -> Floats:
+        """Of each direction what is learnt, s/(s + λ)."""
+        found: Floats = self.values / (self.values + decay * self.values.sum())
+        return found
+
+    def own(self, decay: float) -> Floats:
+        """H_ii of every sample, (n,)."""
+        return np.minimum(np.square(self.vectors) @ self.share(decay), 1 - _OWN)
+
+    def column(self, sample: int, decays: Sequence[float]) -> Floats:
+        """H_ji of all samples j with one sample i, for each decay, (decays, n)."""
+        shares = np.stack([self.share(decay) for decay in decays])
+        found: Floats = (self.vectors @ (shares * self.vectors[sample]).T).T
         return found
 
 
@@ -149,7 +164,18 @@ class Ranked:
         >>> Ranked.of(near).votes(np.array([[0.0], [3.0], [9.0]])).ravel()
         array([3., 3., 3.])
         """
-        found: Floats = (self.weights @ targets) / self.weights.sum(axis=1)[:, None]
+        found: Floats = (self.weights @ targets) / self.totals[:, None]
+        return found
+
+    def felt(self, sample: int, moved: Floats) -> Floats:
+        """What votes change by where a sample's target moves (k,), (n, k)."""
+        found: Floats = self.weights[[sample]].toarray()[0][:, None] * (moved / self.totals[:, None])
+        return found
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Of all votes on each sample, (n,)."""
+        found: Floats = self.weights.sum(axis=1)
         return found
 
 
@@ -157,8 +183,10 @@ def _nearest(X: Floats, part: slice, count: int) -> tuple[Indices, Floats]:
     squares = squared_distances(X[part], X)
     rows = np.arange(part.start, part.stop)
     squares[rows - part.start, rows] = np.inf
-    order = np.argsort(squares, axis=1, kind="stable")[:, :count]
-    return order, np.take_along_axis(squares, order, axis=1)
+    near = np.sort(np.argpartition(squares, count - 1, axis=1)[:, :count], axis=1)  # by number, so that ties go by it
+    found = np.take_along_axis(squares, near, axis=1)
+    order = np.argsort(found, axis=1, kind="stable")
+    return np.take_along_axis(near, order, axis=1), np.take_along_axis(found, order, axis=1)
 
 
 def _parts(samples: int, size: int = 1000) -> Iterator[slice]:

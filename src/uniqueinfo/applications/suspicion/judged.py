@@ -70,6 +70,11 @@ def _of_classes(scores: Scores, found: Predictions, seen: Seen | None) -> Judged
     if seen is not None:
         opinions += list(seen.opinions(found.given, len(found.names)).values())
     verdict = judge(opinions, found.given, len(found.names))
+    return of_classes(found, verdict.wrong, counted(verdict), verdict.contradicted)
+
+
+def of_classes(found: Predictions, wrong: Floats, expected: Interval, contradicted: int) -> Judged:
+    """Where it is known how probably each label is wrong."""
     names = np.array(found.names, dtype=object)
     second = np.argsort(-found.probability, axis=1, kind="stable")
     suggested = np.where(second[:, 0] == found.given, second[:, 1], second[:, 0])
@@ -79,13 +84,13 @@ def _of_classes(scores: Scores, found: Predictions, seen: Seen | None) -> Judged
     return Judged(
         names[found.given],
         names[suggested],
-        verdict.wrong,
+        wrong,
         confidence,
         margin=found.margin,
         relabel=confidence >= _TWICE * own,
         health=found.health,
-        expected=counted(verdict),
-        contradicted=verdict.contradicted,
+        expected=expected,
+        contradicted=contradicted,
     )
 
 

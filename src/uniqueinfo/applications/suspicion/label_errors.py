@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from uniqueinfo.applications.suspicion.evidence import Neighbours
-from uniqueinfo.applications.suspicion.opinions import NEIGHBOURS
+from uniqueinfo.applications.suspicion.members import NEIGHBOURS
 from uniqueinfo.applications.suspicion.tasks import (
     Believed,
     about,

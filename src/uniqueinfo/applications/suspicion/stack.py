@@ -66,10 +66,8 @@ class Verdict:
     """The same by what the models say alone."""
     noise: Floats
     """T: of samples of each class (rows), how many are given which label."""
-    weights: Floats
-    """β of the models."""
-    hold: float
-    """Of `HOLDS`."""
+    fit: Fitted
+    """Goes on judging labels that change (`rejudged`)."""
     counts: Floats
     """How many labels are wrong, for redraws of the samples."""
     contradicted: int
@@ -79,20 +77,34 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
+class Reading:
+    """How a model's outputs are read as probabilities: softmax(slope · outputs + shifts)."""
+
+    slope: float
+    shifts: Floats
+
+    def logs(self, outputs: Floats) -> Floats:
+        """log p(y | x) for outputs (…, classes)."""
+        clean: Floats = softmax(self.slope * outputs + self.shifts, axis=-1)
+        return np.log(np.maximum(clean, _IMPOSSIBLE))
+
+
+@dataclass(frozen=True, eq=False)
 class Calibrated:
     """One model's outputs read as probabilities."""
 
     logs: Floats
     """log p(y | x), (n, classes)."""
     deviance: float
+    reading: Reading
 
 
 def calibrated(outputs: Floats, given: Indices) -> Calibrated:
     """Temperature and shifts under which outputs (n, classes), on any scale, make the given labels likeliest."""
     problem = _Likelihood.of([outputs], given, outputs.shape[1])
     fit = problem.fitted(steps=_FEW)
-    clean = problem.verdict(fit)[1]
-    return Calibrated(np.log(np.maximum(clean, _IMPOSSIBLE)), fit.deviance)
+    reading = Reading(float(fit.parameters[0]), fit.parameters[1:-1])
+    return Calibrated(reading.logs(outputs), fit.deviance, reading)
 
 
 def judge(opinions: Sequence[Floats], given: Indices, classes: int, *, seed: int = 0) -> Verdict:
@@ -101,7 +113,7 @@ def judge(opinions: Sequence[Floats], given: Indices, classes: int, *, seed: int
     even = problem.fitted()
     hold = problem.best_hold(even, rng)
     best = even if hold == np.inf else problem.fitted(hold, start=problem.by_pair(even))
-    truth, clean, noise, weights = problem.verdict(best)
+    truth, clean, noise = problem.verdict(best)
     counts = np.empty(_REDRAWS)
     for draw in range(_REDRAWS):
         redrawn = rng.multinomial(len(given), np.full(len(given), 1 / len(given))).astype(np.float64)
@@ -110,8 +122,14 @@ def judge(opinions: Sequence[Floats], given: Indices, classes: int, *, seed: int
         counts[draw] = (rng.random(len(given)) < _wrong(other, given)).sum()
     own = np.take_along_axis(clean, given[:, None], axis=1)[:, 0]
     contradicted = int((clean.argmax(axis=1) != given).sum())
-    wrong = in_order(_wrong(truth, given), suspicion(truth, given))
-    return Verdict(wrong, truth, clean, noise, weights, hold, counts, contradicted, float((1 - own).sum()))
+    wrong = _told(truth, given)
+    return Verdict(wrong, truth, clean, noise, best, counts, contradicted, float((1 - own).sum()))
+
+
+def rejudged(fit: Fitted, opinions: Sequence[Floats], given: Indices) -> tuple[Floats, int]:
+    """How probably each label is wrong, and how many are contradicted, by what was fitted to other labels."""
+    truth, clean, _ = _Likelihood.of(opinions, given, opinions[0].shape[1]).verdict(fit)
+    return _told(truth, given), int((clean.argmax(axis=1) != given).sum())
 
 
 def suspicion(truth: Floats, given: Indices) -> Floats:
@@ -138,6 +156,10 @@ def in_order(probabilities: Floats, suspicion: Floats) -> Floats:
     found = np.empty_like(probabilities)
     found[np.argsort(suspicion, kind="stable")] = np.sort(probabilities)
     return found
+
+
+def _told(truth: Floats, given: Indices) -> Floats:
+    return in_order(_wrong(truth, given), suspicion(truth, given))
 
 
 def _wrong(truth: Floats, given: Indices) -> Floats:
@@ -246,10 +268,10 @@ class _Likelihood:
             slope[models + 2 * classes :] = shared.ravel() - hold * pairs / classes
         return float((tame - total) / counted), -slope / counted
 
-    def verdict(self, fit: Fitted) -> tuple[Floats, Floats, Floats, Floats]:
-        """p(y | x, ỹ), p(y | x), T and β."""
+    def verdict(self, fit: Fitted) -> tuple[Floats, Floats, Floats]:
+        """p(y | x, ỹ), p(y | x) and T."""
         clean, of_given, likelihood, T, _ = self._model(fit.hold, fit.parameters)
-        return clean * of_given / likelihood[:, None], clean, T, fit.parameters[: len(self.opinions)]
+        return clean * of_given / likelihood[:, None], clean, T
 
     def _model(self, hold: float, free: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """p(y | x), p(ỹ | y) of the given labels, p(ỹ | x) of these, T, and how wrong labels spread."""
