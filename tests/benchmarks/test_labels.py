@@ -102,4 +102,4 @@ def test_a_review_decides_as_is_right_and_its_queue_goes_on_after_every_decision
     scores = ui.score_features(draw.X, draw.given, progress=False)
     order = decided(draw, scores)
     assert len(set(order)) == 12
-    assert order[0] == ui.mislabeled(scores).samples[0]
+    assert order[0] == ui.mislabeled(scores, neighbours=True).samples[0]

@@ -202,8 +202,8 @@ def least_left_over(system: Eigensystem, rows: Rows, filter: Filter) -> float:
     for part in rows.chunks():
         found = rows[part]
         for basis, above, next_one in bounds:
-            flat = found.flatten(1)
-            bound = next_one * torch.linalg.vecdot(flat, flat) + ((found @ basis).square() @ above).sum(dim=1)
+            length = torch.linalg.vector_norm(found, dim=(1, 2))
+            bound = next_one * length.square() + ((found @ basis).square() @ above).sum(dim=1)
             unsure = bound > _CLEAR
             least = min(least, 1 - float(bound.masked_fill(unsure, 0.0).max()))
             found = found[unsure]
