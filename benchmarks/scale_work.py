@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
 from uniqueinfo.jacobian import Projection
+from uniqueinfo.memory import peak
 from uniqueinfo.runs.models import ModelChoice
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.cluster import DaskEngine, local_client
@@ -50,7 +51,7 @@ def mnist(folder: Path, *, samples: int, memory: str = "6GiB", keep: bool | None
         "columns": scores.settings["width"],
         "seconds": seconds,
         "cpu_seconds": cpu,
-        "peak_bytes": _peak(),
+        "peak_bytes": peak(),
         "memory": memory,
         "scores": len(functional),
         "all_finite": bool(np.isfinite(functional).all()),
@@ -97,7 +98,7 @@ def _told(scores: Scores, seconds: float, before: float, memory: str) -> dict[st
         "outputs": scores.settings["outputs"],
         "seconds": seconds,
         "cpu_seconds": time.process_time() - before,
-        "peak_bytes": _peak(),
+        "peak_bytes": peak(),
         "memory": memory,
         "all_finite": bool(np.isfinite(scores.functional).all()),
     }
@@ -234,12 +235,6 @@ def _difference(found: Scores, wanted: Scores) -> float:
         ours, theirs = getattr(found, name), getattr(wanted, name)
         worst = max(worst, float(np.abs(ours / theirs - 1).max()))
     return max(worst, float(np.abs(found.loo_outputs - wanted.loo_outputs).max() / np.abs(wanted.loo_outputs).max()))
-
-
-def _peak() -> int:
-    """The most memory this process ever held."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
 WORK: dict[str, Callable[..., dict[str, Any]]] = {

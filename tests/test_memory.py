@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from uniqueinfo.errors import InputError
-from uniqueinfo.memory import as_bytes, as_text, available, resident
+from uniqueinfo.memory import as_bytes, as_text, available, peak, resident
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,9 @@ def test_what_a_process_holds_is_read_in_pages(tmp_path: Path) -> None:
     (tmp_path / "statm").write_text("900 25 12 1 0 200 0\n")
     assert resident(tmp_path / "statm") == 25 * os.sysconf("SC_PAGE_SIZE")
     assert resident(tmp_path / "missing") == 0
+
+
+def test_the_peak_is_read_from_the_status(tmp_path: Path) -> None:
+    (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t    2000 kB\nVmRSS:\t    1000 kB\n")
+    assert peak(tmp_path / "status") == 2000 * 1024
+    assert peak(tmp_path / "missing") == 0

@@ -56,6 +56,12 @@ def resident(statm: Path = Path("/proc/self/statm")) -> int:
     return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
 
 
+def peak(status: Path = Path("/proc/self/status")) -> int:
+    """The most bytes that this process ever held; 0 where the system does not tell."""
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+
+
 def _machine(meminfo: Path) -> int:
     if meminfo.exists():
         fields = dict(line.split(":") for line in meminfo.read_text().splitlines())

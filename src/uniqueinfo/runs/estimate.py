@@ -15,7 +15,7 @@ from uniqueinfo.jacobian.projections import Factorized
 from uniqueinfo.jacobian.rows import RowEngine
 from uniqueinfo.linearization.network_sources import KernelSource, NetworkSource
 from uniqueinfo.linearization.source import Source
-from uniqueinfo.memory import as_text, resident
+from uniqueinfo.memory import as_text, peak, resident
 from uniqueinfo.progress import in_words
 from uniqueinfo.runs.learning_cost import Cost, Sizes, learning_cost
 from uniqueinfo.runs.photos.seeing import trial
@@ -86,7 +86,8 @@ def plan(prepared: Prepared, begun: float = 0.0) -> Plan:
     problem = prepared.problem(prepared.execution(Path()))
     found = _of_scores(problem, prepared, seeing)
     after = begun + _AFTER / _flops_per_second()
-    return replace(found, seconds=found.seconds + after, memory_bytes=found.memory_bytes + resident())
+    held = max(found.memory_bytes + resident(), peak())  # the peak is of the data, and of a frozen network at work
+    return replace(found, seconds=found.seconds + after, memory_bytes=held)
 
 
 def _of_scores(problem: Problem, prepared: Prepared, seeing: float) -> Plan:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _BATCH = 32  # always so many together, so that the same pictures give the same numbers
 _PART = 512  # samples in a file
-_TRIAL = 8  # pictures that are looked at to know how long one takes
 
 
 def seen(
@@ -43,8 +42,11 @@ def seen(
 
 
 def trial(network: nn.Module, inputs: Sequence[Any], device: str | None) -> tuple[int, float]:
-    """How many features there are, and the seconds they take for one picture, from looking at a few."""
-    few = range(min(_TRIAL, len(inputs)))
+    """How many features there are, and the seconds they take for one picture, from looking at as many as go together.
+
+    What that holds in memory the whole run will hold.
+    """
+    few = range(min(_BATCH, len(inputs)))
     started = time.perf_counter()
     features = _computed(network, inputs, few, device)
     return features.shape[1], (time.perf_counter() - started) / len(few)
