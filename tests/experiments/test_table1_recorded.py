@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import nn
 
+from tests import realdata
 from uniqueinfo.baselines.retraining import retrain
-from uniqueinfo.experiments import table1_recorded, table1_whole
+from uniqueinfo.experiments import table1_recorded, table1_whole, table1_whole_resnet50
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.table1 import tabled
 from uniqueinfo.experiments.table1_cells import compute
@@ -85,3 +86,16 @@ def test_every_column_has_the_third_method_in_one_of_two_tables() -> None:
     assert {column.key for column in fewer} | {table1_whole.COLUMN.published} == {column.key for column in COLUMNS}
     assert all(column.effort["paper"] == column.effort["small"] for column in fewer)
     assert "recorded" in table1_whole.METHODS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("column", "pixels"),
+    [(table1_whole.COLUMN, table1_whole.PIXELS), (table1_whole_resnet50.COLUMN, table1_whole_resnet50.PIXELS)],
+)
+def test_whole_networks_train_every_parameter_on_photos_of_their_size(column: Column, pixels: int) -> None:
+    realdata.path("cats_dogs_224.npz")
+    found = column.make(Request(data=realdata.FOLDER), 4)
+    assert found.train[0].shape == (4, 3, pixels, pixels)
+    assert all(weights.requires_grad for weights in found.network.parameters())
+    assert str(pixels) in column.effort["small"].reduced

@@ -161,9 +161,20 @@ def _photos_50(request: Request, count: int | None) -> Problem:
 
 def whole_resnet18(request: Request, count: int | None, pixels: int) -> Problem:
     """ResNet-18 with all of its layers, and photos of so many pixels."""
+    return _whole_photos(request, count, pixels, lambda: ResNet18(1, resnet18(request.data)))
+
+
+def whole_resnet50(request: Request, count: int | None, pixels: int) -> Problem:
+    """The same by ResNet-50."""
+    return _whole_photos(request, count, pixels, lambda: ResNet50(1, resnet50(request.data)))
+
+
+def _whole_photos(
+    request: Request, count: int | None, pixels: int, build: Callable[[], ResNet18 | ResNet50]
+) -> Problem:
     found = load("cats_dogs", request.data)
     torch.manual_seed(request.seed)
-    network = ResNet18(1, resnet18(request.data)).eval()
+    network = build().eval()
     parts = [found[name] if count is None else found[name].draw(count, request.seed) for name in ("train", "val")]
     train, val = ((imagenet(pixels).all(part.inputs), torch.from_numpy(part.labels)) for part in parts)
     return Problem(network, train, val, found.fingerprint)
