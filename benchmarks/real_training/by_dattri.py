@@ -29,7 +29,7 @@ def conjugate_gradients(case: Case) -> Tensor:
         inputs, targets = data
         inputs = inputs.reshape(-1, *case.X.shape[1:])
         outputs = torch.func.functional_call(model, parameters, inputs)
-        return case.each_loss(outputs, targets.reshape(-1)).mean()
+        return case.each_loss(outputs, targets.reshape(-1, *case.y.shape[1:])).mean()
 
     task = AttributionTask(loss_func=loss, model=model, checkpoints=model.state_dict())
     attributor = IFAttributorCG(task, regularization=case.damping)
@@ -72,17 +72,17 @@ def _trak(case: Case, ensemble: Any) -> Tensor:
 
     def margin(parameters: Any, data: tuple[Tensor, Tensor]) -> Tensor:
         outputs = outputs_of(parameters, data[0])
-        if not case.classes:
+        if case.kind == "numbers":
             return outputs[0, 0]
-        log_p = -torch.nn.functional.cross_entropy(outputs, data[1][None])
+        log_p = -case.each_loss(outputs, data[1][None])[0]
         return log_p - torch.log(1 - torch.exp(log_p))
 
     def fit(parameters: Any, data: tuple[Tensor, Tensor]) -> Tensor:
         """1 − what it gives is the slope of the loss in the margin."""
         outputs = outputs_of(parameters, data[0])
-        if not case.classes:
+        if case.kind == "numbers":
             return 1 - (data[1] - outputs[0, 0])
-        return torch.exp(-torch.nn.functional.cross_entropy(outputs, data[1][None]))
+        return torch.exp(-case.each_loss(outputs, data[1][None])[0])
 
     weights: list[Weights] = [dict(held) for held in ensemble]
     task = AttributionTask(loss_func=margin, model=model, checkpoints=weights)
@@ -98,6 +98,6 @@ def _slopes(case: Case) -> Tensor:
     """What each validation loss loses with its margin, (m,)."""
     with torch.no_grad():
         outputs = torch.cat([case.trained(part) for part in torch.split(case.X_val, _BATCH)]).double()
-    if not case.classes:
+    if case.kind == "numbers":
         return case.y_val.double() - outputs[:, 0]
     return 1 - torch.exp(-case.each_loss(outputs, case.y_val))

@@ -26,14 +26,17 @@ class _Losses(Task):  # type: ignore[misc]  # the package is there in its own en
 
     def compute_train_loss(self, batch: Any, model: nn.Module, sample: bool = False) -> Tensor:
         outputs = model(batch[0])
-        return self._case.each_loss(outputs, self._drawn(outputs) if sample else batch[1]).sum()
+        return self._case.each_loss(outputs, self._drawn(outputs, batch[1]) if sample else batch[1]).sum()
 
     def compute_measurement(self, batch: Any, model: nn.Module) -> Tensor:
         return self.compute_train_loss(batch, model)
 
-    def _drawn(self, outputs: Tensor) -> Tensor:
+    def _drawn(self, outputs: Tensor, targets: Tensor) -> Tensor:
         held = outputs.detach()
-        if self._case.classes:
+        if self._case.kind == "tokens":
+            said = torch.multinomial(held[:, :-1].softmax(dim=2).flatten(0, 1), 1).reshape(len(held), -1)
+            return torch.cat([targets[:, :1], said], dim=1)
+        if self._case.kind == "classes":
             return torch.multinomial(held.softmax(dim=1), 1)[:, 0]
         return torch.normal(held[:, 0], 1.0)
 

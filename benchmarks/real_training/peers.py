@@ -14,11 +14,14 @@ import numpy as np
 
 from benchmarks.peers.environments import python_of
 from benchmarks.peers.running import Limits, run_child
+from benchmarks.real_training.case import STORIES
 from benchmarks.real_training.dattri_training import SETTINGS
 from benchmarks.real_training.tasks import TASKS
 from uniqueinfo.types import Floats
 
 LIMITS = Limits(seconds=600, memory=12 << 30)
+_WHOLE = (*SETTINGS, STORIES)
+"""Where the effect on each validation sample is kept."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def attributed(peer: Peer, name: str, seed: int, folder: Path, limits: Limits = 
     out = folder / f"{name}-{seed}" / peer.key
     if not (out / "report.json").is_file():
         python = python_of(peer.package, folder / "environments")
-        given = [name, str(seed), str(folder / "networks"), str(peer.others), str(int(name in SETTINGS))]
+        given = [name, str(seed), str(folder / "networks"), str(peer.others), str(int(name in _WHOLE))]
         run_child("benchmarks.real_training.peer_child", [peer.target, *given], python, out, limits)
     return kept(peer, name, seed, folder)
 
@@ -118,7 +121,7 @@ def kept(peer: Peer, name: str, seed: int, folder: Path) -> Attributed:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--names", nargs="+", choices=[*TASKS, *SETTINGS], default=list(TASKS))
+    parser.add_argument("--names", nargs="+", choices=[*TASKS, *_WHOLE], default=list(TASKS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--minutes", type=int, default=LIMITS.seconds // 60, help="of the processor, for each")

@@ -22,7 +22,9 @@ import torch
 
 import uniqueinfo as ui
 from benchmarks.data import FOLDER
+from benchmarks.real_training.case import STORIES
 from benchmarks.real_training.ours import Arrays, kept
+from benchmarks.real_training.peers import PEERS, attributed
 from benchmarks.stories.network import Stories
 from benchmarks.stories.others import by_gradients
 from benchmarks.stories.page import Results, write_page
@@ -30,6 +32,8 @@ from benchmarks.stories.task import Task, each_loss
 from uniqueinfo.types import Floats, Indices
 
 GROUP, RANDOM = 100, 30
+PACKAGES = ("ekfac", "trak-1", "influence-cg", "tracin")
+"""Methods of other packages; TRAK of ten networks would be of ten sentences."""
 
 
 def trained(task: Task, out: Path) -> Arrays:
@@ -113,8 +117,11 @@ def main() -> None:
         again[name] = kept(out / "again" / f"{name}.npz", partial(without, task, group, sentence))["losses"]
         print(name, flush=True)
     others = kept(out / "others.npz", partial(by_gradients, task, _end(task, out / "recording"), sentence))
+    packages = {key: attributed(PEERS[key], STORIES, 0, out / "packages") for key in PACKAGES}
+    for key, found in packages.items():
+        print(f"{key}: {found.error or f'{found.seconds:.0f} s of the processor'}", flush=True)
     tokens = int((task.asked(sentence)[1][0] != -100).sum())
-    results = Results(base, ours, margin, others, again, groups, tokens)
+    results = Results(base, ours, margin, others, packages, again, groups, tokens)
     print(f"rank correlation over random groups: {results.agreement()}", flush=True)
     if options.page is not None:
         write_page(task, results, options.page)

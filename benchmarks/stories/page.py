@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from benchmarks.real_training.peers import LIMITS, PEERS, Attributed
 from benchmarks.stories.task import BATCH, LENGTH, PROMPT, RATE, TEMPERATURE, Task
 from uniqueinfo.experiments.markdown import quoted
 from uniqueinfo.types import Floats, Indices
@@ -28,6 +29,8 @@ class Results:
     margin: Mapping[str, NDArray[Any]]
     """By `sequence_margin`: the same of the margins."""
     others: Mapping[str, NDArray[Any]]
+    packages: Mapping[str, Attributed]
+    """By `PEERS`; effects on losses, of which positive ones help."""
     again: Mapping[str, Floats]
     """By the name of each group, the losses of what is asked about after training without it."""
     groups: Mapping[str, Indices]
@@ -153,6 +156,7 @@ def _measured(task: Task, results: Results) -> str:
         ),
         _row("TRAK by its formula, one network", results.agreement(others["trak"]), None, others),
         _row("products of gradients", results.agreement(others["products"]), None, others),
+        *(_package(PEERS[key].title, results, found) for key, found in results.packages.items()),
         "",
         "So the named passages do what is said of them, in sign, and far more than random ones: of one sentence, in "
         "one training. How large an effect is, scores overstate: of the two named groups, which are chosen for what is "
@@ -169,8 +173,10 @@ def _measured(task: Task, results: Results) -> str:
         f"{n:,} passages of {LENGTH} tokens, the first words of as many film reviews, which the story model has never "
         f"seen the like of; AdamW, rate {RATE:g} falling to 0, batches of {BATCH}, one epoch. The sentence is drawn at "
         f"temperature {TEMPERATURE:g}. These were fixed before any agreement was seen; of three rates, by the loss on "
-        "held-out passages and by what the model itself was trained with. The last two rows are formulas of other "
-        "methods on our gradients, projected on fewer columns, not other packages, which were not run here.",
+        "held-out passages and by what the model itself was trained with. TRAK and products of gradients without a "
+        "package beside them are their formulas on our gradients of the margin, projected on fewer columns; packages "
+        f"are untuned, with {LIMITS.seconds} seconds each: "
+        f"{'; '.join(f'{PEERS[key].title}: {PEERS[key].note}' for key in results.packages)}.",
         "",
         "Made by `python -m benchmarks.stories --page docs/language-models.md` (`make bench-stories`).",
         "",
@@ -201,6 +207,12 @@ def _row(
 ) -> str:
     far = "–" if spread is None else f"{spread[0]:.1f}, {spread[1]:.1f}"
     return f"| {words} | {found[0]:.2f} | {found[1]:.2f} | {far} | {float(taken['seconds']):.0f} |"
+
+
+def _package(title: str, results: Results, found: Attributed) -> str:
+    if found.effects is None or found.seconds is None:
+        return f"| {title} | {found.error} | | | |"
+    return _row(title, results.agreement(found.effects), None, {"seconds": np.array(found.seconds)})
 
 
 def _cut(text: str) -> str:

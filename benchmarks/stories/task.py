@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 import uniqueinfo as ui
@@ -51,12 +51,18 @@ class Task:
         chosen = torch.tensor(list(found))
         return cls(network, tokens, chosen[:passages], chosen[passages:])
 
-    def trained(self, without: Sequence[int] | Indices = (), folder: Path | None = None) -> Stories:
+    def trained(
+        self,
+        without: Sequence[int] | Indices = (),
+        folder: Path | None = None,
+        watched: Callable[[nn.Module, torch.optim.Optimizer], None] = lambda network, optimizer: None,
+    ) -> Stories:
         """The network after training on all passages but these: the same batches, in which they weigh nothing."""
         network = deepcopy(self.start).train()
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE)
-        steps = EPOCHS * -(-len(self.train) // BATCH)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
+        total = steps(len(self.train))
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / total)
+        watched(network, optimizer)
         recording = None if folder is None else ui.Recording(folder, network, optimizer)
         kept = torch.ones(len(self.train))
         kept[list(without)] = 0
@@ -97,8 +103,18 @@ class Task:
         return inputs, targets
 
 
+def steps(passages: int) -> int:
+    """Of the training on so many."""
+    return EPOCHS * -(-passages // BATCH)
+
+
 def each_loss(network: Stories, tokens: Tensor, targets: Tensor | None = None) -> Tensor:
     """−log p, the mean over the tokens of each passage that count, (passages,)."""
-    wanted = (tokens if targets is None else targets)[:, 1:]
-    losses = F.cross_entropy(network(tokens)[:, :-1].transpose(1, 2), wanted, reduction="none")
+    return of_tokens(network(tokens), tokens if targets is None else targets)
+
+
+def of_tokens(logits: Tensor, targets: Tensor) -> Tensor:
+    """The same of logits (passages, places, vocabulary): each place speaks of the token after it."""
+    wanted = targets[:, 1:]
+    losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), wanted, reduction="none")
     return losses.sum(dim=1) / (wanted != -100).sum(dim=1)

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.real_training.case import case
+from benchmarks.real_training.case import STORIES, case
 from benchmarks.real_training.peer_child import summary
 from benchmarks.real_training.peers import PEERS, attributed, kept
 from benchmarks.real_training.tasks import TASKS, diabetes
+from benchmarks.stories.task import Task, each_loss
+from tests.realdata import path
 
 
 @pytest.fixture
@@ -40,6 +42,17 @@ def test_losses_are_those_of_the_task(tmp_path: Path) -> None:
     task, found = TASKS["diabetes"](), case("diabetes", 0, tmp_path)
     outputs = found.trained(found.X_val).detach()
     torch.testing.assert_close(found.each_loss(outputs, found.y_val), task.each_loss(outputs, task.y_val))
+
+
+def test_the_story_model_is_asked_about_the_sentence_it_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Task.of(path("imdb_4000.jsonl").parent, passages=30, held_out=3)
+    monkeypatch.setattr(Task, "of", lambda folder: task)
+    found, trained = case(STORIES, 0, tmp_path), task.trained()
+    inputs, targets = task.asked(task.sentence(trained))
+    assert torch.equal(found.X_val, inputs)
+    assert torch.equal(found.y_val, targets)
+    losses = found.each_loss(found.trained(inputs), targets)
+    torch.testing.assert_close(losses, each_loss(trained, inputs, targets))
 
 
 def test_effects_on_the_mean_alone_say_no_amount() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.real_training.peers import Attributed
 from benchmarks.stories.network import continued
 from benchmarks.stories.page import Results, write_page
 from benchmarks.stories.task import Task
@@ -46,7 +47,13 @@ def test_the_page_says_what_leaving_out_really_did(task: Task, tmp_path: Path) -
     base = {"sentence": np.array([1, 403]), "seconds": one, "before": losses + 1, "losses": losses}
     ours = {"changes": changes, "seconds": one, "weights": np.array(10), "error": one}
     others = {"trak": changes, "products": changes, "seconds": one}
-    write_page(task, Results(base, ours, ours, others, again, groups, tokens=10), tmp_path / "page.md")
+    packages = {
+        "ekfac": Attributed(effects=changes, seconds=7.0),
+        "tracin": Attributed(error="over 600 s"),
+    }
+    write_page(task, Results(base, ours, ours, others, packages, again, groups, tokens=10), tmp_path / "page.md")
     said = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "| those that did most for it | +0.10 |" in said  # 0.01 a token, 10 tokens
+    assert "| EK-FAC (kronfluence) |" in said
+    assert "| TracIn (captum) | over 600 s | | | |" in said
     assert (tmp_path / "page" / "sentence.png").stat().st_size > 5_000
