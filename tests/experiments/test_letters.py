@@ -23,7 +23,7 @@ def test_a_cell_from_each_file_of_weights_and_the_difference(tmp_path: Path, mon
     weights = {name: tensor.numpy() for name, tensor in paper_cnn(26).state_dict().items()}
     with (tmp_path / "emnist_letters_cnn_pretrained.npz").open("wb") as file:
         np.savez(file, allow_pickle=False, **weights)
-    monkeypatch.setattr(letters, "_EPOCHS", 1)
+    monkeypatch.setattr(letters, "EPOCHS", 1)
     monkeypatch.setattr(letters, "_EFFORT", Effort(left_out=6, influenced=3, lissa_batch=4, flow=True, samples=16))
     shorter = replace(COLUMNS[1], steps=20, recursions=3)
     monkeypatch.setattr(letters, "COLUMNS", (COLUMNS[0], shorter))

@@ -72,7 +72,7 @@ def test_every_criterion_is_judged_at_every_time(folder: Path, monkeypatch: pyte
     monkeypatch.setattr(stopping, "_STEPS", stopping._STEPS[::4])  # the automatic time need not be fine
     result = mislabeled.run(Request("small", folder, work=tmp_path / "work"))
     judged = result.table.groupby(["data", "time"])["criterion"].agg(set)
-    criteria = {"margin", "information", "training loss"} | ({"cleanlab"} if find_spec("cleanlab") else set())
+    criteria = {"panel", "margin", "information", "training loss"} | ({"cleanlab"} if find_spec("cleanlab") else set())
     assert judged.tolist() == [criteria] * (4 * 3)
     assert set(result.table["seed"]) == {0, 1}
     margin = result.table[result.table["criterion"] == "margin"].groupby("data")["auroc"].mean()

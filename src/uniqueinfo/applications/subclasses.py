@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 _DIRECTIONS = 20  # of the points that are clustered: the directions in which they differ most
-_MOST_CLUSTERS = 10  # tried
+_EACH = 10  # samples of a cluster, about: a small group is told apart from others where clusters are small
+_MOST_CLUSTERS = 20  # for people to look at
 _MOST_SAMPLES = 3000  # samples of a class that are clustered: the eigendecomposition grows with their cube
 _PICTURES = 24  # of each cluster
 _SMALLEST_GROUP = 5  # samples; fewer are odd ones, no group
@@ -46,7 +47,7 @@ QUESTION = Question(
             least=0,
             most=1,
         ),
-        Option("clusters", int, help="How many groups; else as many as are told apart best."),
+        Option("clusters", int, help="How many groups; else one for every ten samples looked at, 20 at most."),
         Option("seed", int, 0, help="Of the clustering."),
     ),
 )
@@ -72,8 +73,6 @@ class Subclasses(Answer):
     title = "Which groups inside a class are under-sampled?"
 
     clusters: tuple[Cluster, ...]
-    silhouettes: dict[str, Floats]
-    """For each class, how well 2, 3, … clusters are told apart (−1 to 1)."""
     usual: dict[str, float]
     """For each class, the mean information of all its samples."""
     classes: dict[str, Indices]
@@ -158,11 +157,11 @@ def subclasses(
     A group of which there are few samples is not learnt from others, so its samples carry much information; but so do
     odd samples of any kind. Of the class's samples the `share` with the most information (in the function; in the
     weights where there is no validation data) is taken, each as a point of unit length in the network's kernel
-    space, along the twenty directions in which they differ most, and k-means told apart; where `clusters` is not given
-    there are as many, from 2 to 10, as the silhouette likes best.
+    space, along the twenty directions in which they differ most, and k-means told apart.
 
-    `scores`: as `ui.score` or `ui.load` gives them. `label`: the class; every one where none is named.
-    `seed`: of k-means.
+    `scores`: as `ui.score` or `ui.load` gives them. `label`: the class; every one where none is named. `clusters`: how
+    many; where not given one for every ten samples looked at, from 2 to 20. (As many as the silhouette likes best are
+    fewer, and a rare group lies in a large one then: ``python -m benchmarks.subclasses`` tells.) `seed`: of k-means.
 
     >>> from uniqueinfo.scoring.arrays import score_features
     >>> from uniqueinfo.training import Converged
@@ -191,7 +190,7 @@ def subclasses(
         raise InputError(f"label: there is no class {label!r}; there are {', '.join(classes.names)}")
     information = scores.information
     found: list[Cluster] = []
-    silhouettes, usual, members = {}, {}, {}
+    usual, members = {}, {}
     for number, name in enumerate(classes.names):
         one = isinstance(classes, Predictions)
         own = np.flatnonzero(classes.given == number if one else classes.given[:, number])  # labels share samples
@@ -203,14 +202,14 @@ def subclasses(
             if wanted is not None:
                 raise InputError(f"label: {name} has {len(own)} samples, too few to tell groups apart")
             continue
-        assigned, silhouettes[name] = _cluster(_coordinates(scores, chosen), clusters, seed)
+        assigned = _cluster(_coordinates(scores, chosen), clusters, seed)
         parts = [chosen[assigned == part] for part in np.unique(assigned)]
         parts.sort(key=lambda part: -information[part].mean())
         found += [Cluster(name, at, part, information=float(information[part].mean())) for at, part in enumerate(parts)]
         usual[name], members[name] = float(information[own].mean()), own
     if not found:
         raise InputError("every class has fewer than three samples, too few to tell groups apart")
-    return Subclasses(tuple(found), silhouettes, usual, classes=members, ids=scores.names)
+    return Subclasses(tuple(found), usual, classes=members, ids=scores.names)
 
 
 def _coordinates(scores: Scores, samples: Indices) -> Floats:
@@ -225,17 +224,14 @@ def _coordinates(scores: Scores, samples: Indices) -> Floats:
     return found
 
 
-def _cluster(points: Floats, clusters: int | None, seed: int) -> tuple[NDArray[np.int64], Floats]:
-    """The cluster of each point, and the silhouettes of the numbers tried."""
+def _cluster(points: Floats, clusters: int | None, seed: int) -> NDArray[np.int64]:
+    """The cluster of each point."""
     from sklearn.cluster import KMeans
-    from sklearn.metrics import silhouette_score
 
     distinct = len(np.unique(points.round(6), axis=0))
-    most = min(_MOST_CLUSTERS if clusters is None else clusters, len(points) - 1, distinct)
-    if most < 2:
-        return np.zeros(len(points), dtype=np.int64), np.empty(0)
-    tried = range(2, most + 1) if clusters is None else [most]
-    fits = [KMeans(count, n_init=10, random_state=seed).fit(points).labels_ for count in tried]
-    scores = np.array([silhouette_score(points, fit) for fit in fits])
-    best: NDArray[np.int64] = fits[int(scores.argmax())]
-    return best, scores
+    wanted = min(max(len(points) // _EACH, 2), _MOST_CLUSTERS) if clusters is None else clusters
+    count = min(wanted, len(points) - 1, distinct)
+    if count < 2:
+        return np.zeros(len(points), dtype=np.int64)
+    found: NDArray[np.int64] = KMeans(count, n_init=10, random_state=seed).fit(points).labels_.astype(np.int64)
+    return found

@@ -1,8 +1,10 @@
 """Pretraining done again: do weights of our own, from EMNIST's letters, give the same cell of Table 1 as the published?
 
-The paper's CNN is pretrained on 13,000 letters (500 of each; the paper had 124,800) for ten passes. From these weights,
-and from the published ones, with the same fresh last layer, it learns 100 fours and nines; 20 of them are left out in
-turn, along the same gradient flow. Sizes and passes were chosen before any result, so that it takes minutes.
+The paper's CNN is pretrained on 13,000 letters (500 of each; the paper had 124,800), moved at random, in 40 passes.
+From these weights, and from the published ones, with the same fresh last layer, it learns 100 fours and nines; 20 of
+them are left out in turn, along the same gradient flow. Sizes were chosen before any result, so that it takes minutes.
+Ten passes over letters that were not moved had come first: that network read 88 % of the test letters, and its weights
+were foretold less closely than those of the published one (.80 against .98).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from torch import nn
 
 from uniqueinfo.experiments.data import Dataset, emnist_cnn, load
 from uniqueinfo.experiments.data.pictures import Pixels
-from uniqueinfo.experiments.emnist import pretrained_cnn, read
+from uniqueinfo.experiments.emnist import EPOCHS, pretrained_cnn, read
 from uniqueinfo.experiments.kept import Arrays, kept_arrays
 from uniqueinfo.experiments.networks import paper_cnn
 from uniqueinfo.experiments.runner import Claim, Request, Result
@@ -30,7 +32,6 @@ from uniqueinfo.statistics.correlation import correlation_matrix, pearson
 from uniqueinfo.statistics.interval import Interval
 from uniqueinfo.types import Floats
 
-_EPOCHS = 10
 _EFFORT = Effort(left_out=20, influenced=3, lissa_batch=32, flow=True, samples=100)
 _MEASURES, _METHODS = ("weights", "predictions"), ("linearization", "both ends")
 _AS_PUBLISHED = "interval by redrawing samples, of both at once; the same where it holds 0"
@@ -50,7 +51,7 @@ def run(request: Request) -> Result:
         figures={"letters": figure(list(cells.values()), _METHODS)},
         claims=[*_claims(cells), *(_accuracy(name, share, len(letters["test"])) for name, share in shares.items())],
         settings={
-            "epochs": _EPOCHS,
+            "epochs": EPOCHS,
             "letters": len(letters["train"]),
             "training": cells["own"].facts["training"],
             "samples": _EFFORT.samples,
@@ -68,12 +69,12 @@ def _pretrained(letters: Dataset[Pixels], request: Request) -> Arrays:
     """The weights by name, and `accuracy`."""
 
     def compute() -> Arrays:
-        network, accuracy = pretrained_cnn(letters, _EPOCHS, request.seed)
+        network, accuracy = pretrained_cnn(letters, EPOCHS, request.seed)
         return {name: tensor.numpy() for name, tensor in network.state_dict().items()} | {
             "accuracy": np.array([accuracy])
         }
 
-    return kept_arrays(request.work, "letters", f"{letters.fingerprint} {_EPOCHS} {request.seed}".encode(), compute)
+    return kept_arrays(request.work, "letters", f"{letters.fingerprint} {EPOCHS} {request.seed}".encode(), compute)
 
 
 def _filled(weights: Arrays) -> nn.Module:

@@ -9,7 +9,9 @@ frozen features, with the paper's time and rate and with the automatic ones, for
 The number of directions that `subclasses` looks along and the share of samples it takes were chosen with the first 200
 cats in sight: of shares .1, .15 and .25 and of 5, 10, 20 and 50 directions a cluster had five times the cats' share
 for the first two shares with up to 20 directions, and never for the last. The other draws put 200 cats that
-were not looked at in their place, and nothing else.
+were not looked at in their place, and nothing else. How many clusters there are is chosen by their size since all draws
+had been seen, where the silhouette had liked two large ones; 16 problems of digits and letters say the same
+(``python -m benchmarks.subclasses``).
 """
 
 from __future__ import annotations
