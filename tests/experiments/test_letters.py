@@ -24,7 +24,8 @@ def test_a_cell_from_each_file_of_weights_and_the_difference(tmp_path: Path, mon
     with (tmp_path / "emnist_letters_cnn_pretrained.npz").open("wb") as file:
         np.savez(file, allow_pickle=False, **weights)
     monkeypatch.setattr(letters, "EPOCHS", 1)
-    monkeypatch.setattr(letters, "_EFFORT", Effort(left_out=6, influenced=3, lissa_batch=4, flow=True, samples=16))
+    monkeypatch.setattr(letters, "_RUNS", 2)
+    monkeypatch.setattr(letters, "_EFFORT", Effort(left_out=6, influenced=0, lissa_batch=4, flow=True, samples=16))
     shorter = replace(COLUMNS[1], steps=20, recursions=3)
     monkeypatch.setattr(letters, "COLUMNS", (COLUMNS[0], shorter))
     result = letters.run(Request(data=tmp_path, work=tmp_path / "work"))

@@ -81,9 +81,6 @@ EXPERIMENTS = {
         "pretraining done again: Table 1's pretrained CNN from our own weights and from the published ones",
         "Table 1. The CNN is pretrained on EMNIST's letters; its authors' weights are published.",
         long=True,
-        open_question="From our own weights the change of the CNN's weights is foretold less closely than from the "
-        "published ones; of its predictions, no difference could be told. Ours come from a tenth of the letters and "
-        "read fewer of the test letters. Whether all letters would close the gap was not tried.",
     ),
     "informative": Experiment(
         "how information is spread over samples; the most and the least informative ones",

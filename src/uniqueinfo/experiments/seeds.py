@@ -1,4 +1,4 @@
-"""Means over a few seeds, with Student's interval."""
+"""Means over a few seeds, with Student's interval; and where one more seed would lie."""
 
 from __future__ import annotations
 
@@ -21,3 +21,16 @@ def over_seeds(values: ArrayLike) -> Interval:
         return Interval(mean, float("nan"), float("nan"))
     reach = float(t.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
     return Interval(mean, mean - reach, mean + reach)
+
+
+def one_more(values: ArrayLike) -> Interval:
+    """The mean, and where one more seed lies in 95 % of cases if seeds are normal draws: ± t₀.₉₇₅ s √(1 + 1/n).
+
+    >>> str(one_more([0.9, 1.0, 1.1]))
+    '1 [0.503, 1.5]'
+    """
+    known = over_seeds(values)
+    wider = float(np.sqrt(np.size(values) + 1))
+    return Interval(
+        known.value, known.value + wider * (known.low - known.value), known.value + wider * (known.high - known.value)
+    )
