@@ -24,8 +24,7 @@ from benchmarks.labels.methods import METHODS
 from benchmarks.labels.page import write_page
 from benchmarks.labels.problems import PROBLEMS, Draw, Problem
 
-DRAWS, REVIEWED = 5, 1
-"""Of everything, and of reviews: a review of one draw is a hundred scorings of all samples."""
+DRAWS = 5
 REVIEWS = "reviews"
 
 
@@ -42,7 +41,7 @@ def main() -> None:
     for number in options.draws:
         for name in options.only:
             run(name, PROBLEMS[name], number, options)
-            if REVIEWS in options.methods and number < REVIEWED:
+            if REVIEWS in options.methods:
                 review(name, PROBLEMS[name], number, options)
     if options.page is not None:
         write_page(options.out, options.page)
