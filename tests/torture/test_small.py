@@ -37,9 +37,9 @@ def test_no_case_is_a_defect(attack: Callable[[int, int], Iterator[Outcome]], ca
 
 @pytest.mark.slow
 def test_killed_runs_are_gone_on_with() -> None:
-    command = [sys.executable, "-m", "torture", "--seeds", str(SEED), "--only", "crashes", "--to", "7"]
+    command = [sys.executable, "-m", "torture", "--seeds", str(SEED), "--only", "crashes", "--to", "3"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert len(said) == 8
+    assert len(said) == 4
     assert all(": resumed" in line or ": right answer" in line for line in said)
 
 
