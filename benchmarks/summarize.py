@@ -96,7 +96,7 @@ def rescored(scores: ui.Scores, counts: range) -> Iterator[Indices]:
     """Ours."""
     strata = np.zeros(len(scores), dtype=np.intp)
     selection = Selection(Subset(scores.origin.run, scores.origin.probe), information(scores), strata)
-    yield from (kept for kept, _ in selection.rounds("iterative", counts, seed=0))
+    yield from selection.rounds("iterative", counts, seed=0)
 
 
 def anew(case: Case, first: NDArray[np.float64]) -> Iterator[Indices]:

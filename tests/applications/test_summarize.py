@@ -67,7 +67,7 @@ def test_greedy_minimizes_what_all_that_left_cost_together() -> None:
     assert origin.probe is not None
     selection = Selection(whole, scores.functional, np.zeros(12, dtype=np.intp))
     gone: list[int] = []
-    for kept, _ in selection.rounds("greedy", [11, 10, 9, 8], seed=0):
+    for kept in selection.rounds("greedy", [11, 10, 9, 8], seed=0):
         rest = [i for i in range(12) if i not in gone]
         joint = origin.run.leave_out([[*gone, i] for i in rest]).functional_information(origin.probe)
         gone.append(rest[int(joint.argmin())])

@@ -34,14 +34,17 @@ class Solution:
 def solve(system: Eigensystem, filter: Rational, left: Tensor, residual: Tensor) -> Solution:
     """Remove blocks (blocks, rows, rank) with residuals (blocks, rows, columns) from training by a rational filter."""
     y, _ = by_pole(system, filter.poles, left, residual)
-    weighted = y * torch.from_numpy(filter.weights).to(left.device)
-    real = torch.from_numpy(filter.is_real).to(left.device)
+    basis = torch.from_numpy(filter.basis(system.values.cpu().numpy())).to(left.device).T
+    return Solution(spread(filter, y, residual), basis if filter.constant else basis[1:])
+
+
+def spread(filter: Rational, y: Tensor, residual: Tensor) -> Tensor:
+    """Of y for every pole what goes with each of the filter's real functions, a constant that is 0 left out."""
+    weighted = y * torch.from_numpy(filter.weights).to(y.device)
+    real = torch.from_numpy(filter.is_real).to(y.device)
     pairs = weighted[..., ~real]
     coefficients = torch.cat([weighted[..., real].real, pairs.real, pairs.imag], dim=-1)
-    basis = torch.from_numpy(filter.basis(system.values.cpu().numpy())).to(left.device).T
-    if filter.constant == 0:
-        return Solution(coefficients, basis[1:])
-    return Solution(torch.cat([filter.constant * residual[..., None], coefficients], dim=-1), basis)
+    return torch.cat([filter.constant * residual[..., None], coefficients], dim=-1) if filter.constant else coefficients
 
 
 def by_pole(system: Eigensystem, poles: Complexes, left: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
@@ -60,7 +63,7 @@ def by_pole(system: Eigensystem, poles: Complexes, left: Tensor, residual: Tenso
     A = sign * quadratic(left, halves)
     if system.identity:
         A.diagonal(dim1=1, dim2=2).add_(system.identity)
-    y = _solve(A, b)
+    y = solve_small(A, b)
     return y, (y - b if system.identity else y + p * b)
 
 
@@ -125,7 +128,7 @@ def quadratic(left: Tensor, functions: Tensor) -> Tensor:
     return out
 
 
-def _solve(A: Tensor, b: Tensor) -> Tensor:
+def solve_small(A: Tensor, b: Tensor) -> Tensor:
     """A⁻¹ b with the poles in the last dimension."""
     if A.shape[1] == 1:
         return b / A
