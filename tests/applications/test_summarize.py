@@ -205,3 +205,35 @@ def test_only_classes_can_be_balanced() -> None:
     X, _ = features(30)
     with pytest.raises(ui.InputError, match="only classes can be balanced"):
         summarize(ui.score_features(X, X[:, 20], X, X[:, 20], training=RIDGE), balanced=True)
+
+
+@pytest.fixture(scope="module")
+def many() -> Selection:
+    """600 digits, seen by more random features than there are digits: kernels stand for these."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    mixed = np.maximum(X / 16 @ np.random.default_rng(0).normal(size=(64, 800)) / 8, 0)
+    training = ui.GradientFlow(lr=0.1, time=100.0)
+    scores = ui.score_features(mixed[:600], y[:600], mixed[600:800], y[600:800], training=training)
+    origin = scores.origin
+    return Selection(Subset(origin.run, origin.probe), scores.information, np.zeros(600, dtype=np.intp))
+
+
+def test_the_leading_directions_keep_nearly_what_exact_scores_keep(many: Selection) -> None:
+    assert many.leading is not None
+    exact = Selection(many.whole, many.information, many.strata, exact=True)
+    assert exact.leading is None
+    counts = [540, 480, 420, 360, 300]
+    both = zip(*(each.rounds("iterative", counts, seed=0) for each in (many, exact)), strict=True)
+    assert min(np.isin(one, other).mean() for one, other in both) > 0.9  # by chance it is 0.5 in the end
+
+
+def test_directions_that_rank_samples_otherwise_are_not_gone_by(many: Selection) -> None:
+    others = np.random.default_rng(0).permutation(many.information)
+    assert Selection(many.whole, others, many.strata).leading is None
+
+
+def test_few_samples_are_scored_exactly(scored: ui.Scores) -> None:
+    whole = Subset(scored.origin.run, scored.origin.probe)
+    assert Selection(whole, scored.information, np.zeros(100, dtype=np.intp)).leading is None

@@ -87,7 +87,7 @@ class Study:
         real = _Real(network().eval(), _tensors(train), _tensors(tested), self.training)
         shares = [1 - removed for removed in self.removed]
         found = curve(
-            scores, self.strategies, shares, step=self.step, seed=seed, test=test, retrain=real.accuracy
+            scores, self.strategies, shares, step=self.step, exact=True, seed=seed, test=test, retrain=real.accuracy
         ).frame()
         return found.assign(seed=seed, removed=(1 - found["share"]).round(6))
 

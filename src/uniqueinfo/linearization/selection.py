@@ -46,6 +46,8 @@ class Selection:
     information: Floats
     """Of every sample, with all of them there."""
     strata: Indices
+    exact: bool = False
+    """Whether the rest is scored exactly, however many samples there are."""
 
     def rounds(self, strategy: Strategy, counts: Sequence[int], seed: int) -> Iterator[Indices]:
         """For falling counts, the kept samples: each a part of those before."""
@@ -72,14 +74,14 @@ class Selection:
 
     @cached_property
     def leading(self) -> Leading | None:
-        """All samples along the leading directions of their kernel; None where exact scores are as quick, or others.
+        """All samples along the leading directions of their kernel; None where exact scores are wanted, or as quick.
 
-        Said to be others where the ranks of all samples' scores agree by less than .99.
+        None also where these rank all samples otherwise than their scores do (Spearman's correlation below .99).
         """
         run, probe = self.whole.run, self.whole.probe
         rows, filter = run.system.rank, run.training.filter(run.samples)
         closed = run.training.in_closed_form and not run.system.is_minimum_norm(filter)
-        if probe is None or run.linearization.form != "dual" or not closed or rows < _FEWEST:
+        if self.exact or probe is None or run.linearization.form != "dual" or not closed or rows < _FEWEST:
             return None
         assert isinstance(run.system, Dual)
         points = self.whole.points().flatten(0, 1).float()
