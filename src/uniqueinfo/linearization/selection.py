@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 from uniqueinfo.linearization.subsets import Subset, Subsets
 from uniqueinfo.removal.leading import Leading
-from uniqueinfo.spectrum.dual import Dual
+from uniqueinfo.spectrum.dual import Dual, products
 from uniqueinfo.types import Floats, Indices
 
 Strategy = Literal["iterative", "bottom", "top", "random", "greedy"]
@@ -85,7 +85,10 @@ class Selection:
             return None
         assert isinstance(run.system, Dual)
         points = self.whole.points().flatten(0, 1).float()
-        seen = torch.cat([probe.seen[part].flatten(0, 1).float() for part in probe.seen.chunks()])
+        if run.system.rows is None:  # what is known of a probe are kernel values already
+            seen = torch.cat([probe.seen[part].flatten(0, 1).float() for part in probe.seen.chunks()])
+        else:
+            seen = products(probe.rows, run.system.rows, torch.float32)
         first = torch.argsort(run.system.values, descending=True)[: max(_DIRECTIONS, rows // _ROWS_EACH)]
         inner = seen.T @ seen / probe.samples
         found = Leading.of(points @ points.T, inner, run.residual, run.system.basis[:, first])

@@ -160,12 +160,12 @@ class _KernelValues:
         return found.reshape(*some.shape[:2], -1)
 
 
-def products(left: Rows, right: Rows) -> Tensor:
+def products(left: Rows, right: Rows, dtype: torch.dtype = torch.float64) -> Tensor:
     """J_left J_rightᵀ, block by block; one block of each while they fit, and one triangle where both are the same."""
     out = torch.empty(
         left.samples * left.per_sample,
         right.samples * right.per_sample,
-        dtype=torch.float64,
+        dtype=dtype,
         device=left.device,
     )
     block = 8 * CHUNK_BYTES
@@ -177,14 +177,14 @@ def products(left: Rows, right: Rows) -> Tensor:
     )
     with progress("Products of the rows", left.samples) as advance:
         for part in tall:
-            upper = left[part].flatten(0, 1)
+            upper = left[part].flatten(0, 1).to(dtype)
             at = slice(part.start * left.per_sample, part.stop * left.per_sample)
             for other in wide:
                 if right is left and other.start < part.start:
                     continue
                 across = slice(other.start * right.per_sample, other.stop * right.per_sample)
                 same = right is left and other == part
-                torch.mm(upper, (upper if same else right[other].flatten(0, 1)).T, out=out[at, across])
+                torch.mm(upper, (upper if same else right[other].flatten(0, 1).to(dtype)).T, out=out[at, across])
                 if right is left and not same:
                     out[across, at] = out[at, across].T
             advance(part.stop - part.start)
