@@ -82,8 +82,8 @@ EXPERIMENTS = {
         "Table 1. The CNN is pretrained on EMNIST's letters; its authors' weights are published.",
         long=True,
         remark="Five networks of ours, which differ by their seed alone, differ from one another by as much as from the "
-        "published one: three are followed as closely as it, two less. So one network of ours, which had come first and "
-        "was one of the two, had looked as if it were worse.",
+        "published one: three are followed as closely as it, two less. The one that had come first was one of the two, "
+        "and had looked as if pretraining here were worse.",
     ),
     "informative": Experiment(
         "how information is spread over samples; the most and the least informative ones",
