@@ -81,7 +81,7 @@ EXPERIMENTS = {
         "pretraining done again: Table 1's pretrained CNN from our own weights and from the published ones",
         "Table 1. The CNN is pretrained on EMNIST's letters; its authors' weights are published.",
         long=True,
-        remark="Five networks of ours, which differ by their seed alone, differ from one another by as much as from the "
+        remark="Five networks of ours, which differ by their seed alone, differ from one another as much as from the "
         "published one: three are followed as closely as it, two less. The one that had come first was one of the two, "
         "and had looked as if pretraining here were worse.",
     ),
