@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import uniqueinfo as ui
 from uniqueinfo.applications.suspicion.evidence import Decomposed, Neighbours, Ranked, gaussian, squared_distances
+from uniqueinfo.applications.suspicion.judged import as_few
 from uniqueinfo.applications.suspicion.stack import _Likelihood, in_order, judge, suspicion
 from uniqueinfo.types import Floats, Indices
 
@@ -64,6 +65,13 @@ def test_neighbours_are_the_nearest() -> None:
     squares = squared_distances(X, X)
     np.fill_diagonal(squares, np.inf)
     np.testing.assert_array_equal(Neighbours.of(X, 4).numbers, np.argsort(squares, axis=1)[:, :4])
+
+
+def test_few_points_of_many_dimensions_lie_as_far_apart_in_few() -> None:
+    X = np.random.default_rng(0).normal(size=(12, 300))
+    found = as_few(X)
+    assert found.shape == (12, 12)
+    np.testing.assert_allclose(squared_distances(found, found), squared_distances(X, X), atol=1e-11)  # of 600
 
 
 def test_rates_of_mistakes_are_found_where_the_model_is_true() -> None:

@@ -172,4 +172,15 @@ def kernel_points(scores: Scores, count: int) -> Floats:
             "neighbours, or score with a projection"
         )
     found: Floats = np.concatenate([one.read(part).cpu().numpy() for one in sets for part in one.parts()])
+    return found if count >= sets[0].width else as_few(found)
+
+
+def as_few(points: Floats) -> Floats:
+    """Points (n, width) of the same inner products in n dimensions: what compares them takes n in place of width.
+
+    >>> as_few(np.array([[3.0, 4.0, 0.0]])).round(6)
+    array([[5.]])
+    """
+    values, vectors = np.linalg.eigh(points @ points.T)
+    found: Floats = vectors * np.sqrt(np.maximum(values, 0))
     return found
