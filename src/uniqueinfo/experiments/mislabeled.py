@@ -16,7 +16,7 @@ its frozen features. Seeds draw which labels are wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any, Literal
@@ -35,11 +35,12 @@ from uniqueinfo.experiments.pretrained import RESNET18
 from uniqueinfo.experiments.runner import NOT_RUN, Claim, Request, Result
 from uniqueinfo.experiments.seeds import over_seeds
 from uniqueinfo.linearization.linearization import Linearization
-from uniqueinfo.linearization.network import linearize
+from uniqueinfo.linearization.network import LinearizedNetwork, linearize
 from uniqueinfo.samples.targets import as_targets
 from uniqueinfo.scores.predictions import Predictions
 from uniqueinfo.scores.table import Scores
 from uniqueinfo.scoring.arrays import score_linearization
+from uniqueinfo.spectrum.dual import Dual
 from uniqueinfo.spectrum.probe import Probe
 from uniqueinfo.statistics.bootstrap import ratio_of_means
 from uniqueinfo.statistics.interval import Interval
@@ -127,13 +128,21 @@ def _photos(title: str, datasets: Mapping[str, Dataset[Any]], request: Request) 
     network, preparation = RESNET18.features(request, sizes.pixels), RESNET18.preparation(sizes.pixels)
     train, _ = paper.halves(dataset, sizes.samples)
     seen = features(network, train, preparation, request.work).astype(np.float64)
-    known = paper.resnet(dataset, request, sizes)
+    known, probe = _by_kernel_values(paper.resnet(dataset, request, sizes))
 
     def scored(labels: Labels, seed: int) -> Callable[[Training | Literal["auto"]], Scores]:
-        relabelled = known.toward(as_targets(labels, known.outputs))
-        return partial(_score, relabelled, known.validation, labels)
+        return partial(_score, known.toward(as_targets(labels, known.outputs)), probe, labels)
 
     return _Task(title, _PAPER[_PHOTOS[title]], seen, train.labels, len(dataset.classes), scored)
+
+
+def _by_kernel_values(network: LinearizedNetwork) -> tuple[Linearization, Probe]:
+    """Kernel values in place of rows: the labels change, and products of the rows are not to be taken for each."""
+    assert isinstance(network.system, Dual)
+    system, val = replace(network.system, rows=None), network.validation
+    assert val is not None
+    known = Linearization(None, network.residual, network.initial, network.choice, known=system)
+    return known, Probe(system, val.seen, val.initial, val.targets)
 
 
 def _score(found: Linearization, probe: Probe, labels: Labels, training: Training | Literal["auto"]) -> Scores:
