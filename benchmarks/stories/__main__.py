@@ -32,7 +32,7 @@ from benchmarks.stories.task import Task, each_loss
 from uniqueinfo.types import Floats, Indices
 
 GROUP, RANDOM = 100, 30
-PACKAGES = ("ekfac", "trak-1", "influence-cg", "tracin")
+PACKAGES = ("ekfac", "trak-1")
 """Methods of other packages; TRAK of ten networks would be of ten sentences."""
 
 
