@@ -54,6 +54,7 @@ def test_the_page_says_what_leaving_out_really_did(task: Task, tmp_path: Path) -
     write_page(task, Results(base, ours, ours, others, packages, again, groups, tokens=10), tmp_path / "page.md")
     said = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "| those that did most for it | +0.10 |" in said  # 0.01 a token, 10 tokens
+    assert "EK-FAC (kronfluence), the closest of the other packages" in " ".join(said.split())
     assert "| EK-FAC (kronfluence) |" in said
     assert "| TracIn (captum) | over 600 s | | | |" in said
     assert (tmp_path / "page" / "sentence.png").stat().st_size > 5_000
