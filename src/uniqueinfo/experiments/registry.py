@@ -70,13 +70,6 @@ EXPERIMENTS = {
         "than the others do, and most of each correlation is owed to it: so the intervals reach far down, and that the "
         "figures lie above the paper's settles little.",
     ),
-    "table1_cnn_undecayed": Experiment(
-        "Table 1's pretrained CNN on the paper's number of digits, without weight decay: three methods against "
-        "retraining",
-        "Table 1. A pretrained CNN changes without a sample as its linearization says.",
-        long=True,
-        remark="1000 digits, 50 left out, as in table1_cnn.",
-    ),
     "letters": Experiment(
         "pretraining done again: Table 1's pretrained CNN from our own weights and from the published ones",
         "Table 1. The CNN is pretrained on EMNIST's letters; its authors' weights are published.",
@@ -110,7 +103,8 @@ EXPERIMENTS = {
         "Figures 2b and 8. With a tenth of the labels wrong, those samples carry much more, on three data sets.",
         remark="While training is short, the training loss alone finds wrong labels as well as the margin. Trained "
         "until it has learnt them, the network's loss no longer tells them from others; its leave-one-out margin still "
-        "does. On normalized pixels the margin stays below bounds that it reaches on pixels from 0 to 1; the panel, "
+        "does. The panel is `ui.mislabeled(scores, neighbours=True)`, which asks other models on the network's kernel "
+        "too. On normalized pixels the margin stays below bounds that it reaches on pixels from 0 to 1; the panel, "
         "which came later, reaches them on both.",
     ),
     "summarize": Experiment(
