@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -62,6 +63,31 @@ class Explicit:
 
 
 @dataclass(frozen=True, eq=False)
+class Shift:
+    """One change d that all blocks share. What measures need of it alone is the same in every chunk, and found once."""
+
+    vectors: Tensor
+    """d, (columns, rank)."""
+    _seen: dict[Metric, tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def is_there(self) -> bool:
+        """Not where training runs to the end: fewer samples then have the same filter."""
+        return bool(self.vectors.any())
+
+    @cached_property
+    def square(self) -> Tensor:
+        """‖d‖²."""
+        return self.vectors.square().sum()
+
+    def under(self, metric: Metric) -> tuple[Tensor, Tensor]:
+        """Md of every column, and Σ dᵀMd."""
+        if metric not in self._seen:
+            self._seen[metric] = metric.apply(self.vectors), metric.of(self.vectors).sum()
+        return self._seen[metric]
+
+
+@dataclass(frozen=True, eq=False)
 class Factored:
     """δ = Yᵀ A + d with A = z ∘ basis: one row, more output columns than functions, and a shift shared by all blocks.
 
@@ -72,51 +98,49 @@ class Factored:
     row: Tensor  # z, (blocks, rank)
     basis: Tensor  # (functions, rank)
     coefficients: Tensor  # Y, (blocks, functions, columns)
-    shift: Tensor  # d, (columns, rank)
+    shift: Shift
 
     def explicit(self) -> Tensor:
         """δ, multiplied out."""
-        return (self.coefficients.transpose(1, 2) @ self.basis) * self.row[:, None] + self.shift
+        return (self.coefficients.transpose(1, 2) @ self.basis) * self.row[:, None] + self.shift.vectors
 
     def square(self) -> Tensor:
         """‖δ‖²."""
         functions = len(self.basis)
         overlap = (self.basis[:, None] * self.basis).flatten(0, 1)
         gram = (self.row.square() @ overlap.T).reshape(-1, functions, functions)
-        return self._with_shift(self._squares(gram), self.shift, self.shift.square().sum())
+        found = self._squares(gram)
+        if not self.shift.is_there:
+            return found
+        return found + 2 * self._along(self.shift.vectors) + self.shift.square
 
     def quadratic(self, metric: Metric) -> Tensor:
         """Σ δᵀMδ."""
         A = self.row[:, None] * self.basis
         gram = metric.of(A)[..., None] if len(self.basis) == 1 else metric.apply(A) @ A.transpose(1, 2)
-        return self._with_shift(self._squares(gram), metric.apply(self.shift), metric.of(self.shift).sum())
+        found = self._squares(gram)
+        if not self.shift.is_there:
+            return found
+        turned, own = self.shift.under(metric)
+        return found + 2 * self._along(turned) + own
 
     def inner(self, vectors: Tensor) -> Tensor:
         """⟨δ, v⟩."""
-        return (self.coefficients * self._against(vectors)).sum(dim=(1, 2)) + (self.shift * vectors).sum()
+        shared: Tensor = torch.tensordot(self.shift.vectors, vectors)
+        return self._along(vectors) + shared
 
     def outputs(self, rows: Tensor) -> Tensor:
         """Zδ, for the one row of each block."""
         reached = ((self.row * rows[:, 0]) @ self.basis.T)[:, None] @ self.coefficients
-        return reached + rows @ self.shift.T if self._is_shifted else reached
-
-    @property
-    def _is_shifted(self) -> bool:
-        """Not where training runs to the end: fewer samples then have the same filter."""
-        return bool(self.shift.any())
+        return reached + rows @ self.shift.vectors.T if self.shift.is_there else reached
 
     def _squares(self, gram: Tensor) -> Tensor:
         return (gram * (self.coefficients @ self.coefficients.transpose(1, 2))).sum(dim=(1, 2))
 
-    def _with_shift(self, squares: Tensor, shifted: Tensor, constant: Tensor) -> Tensor:
-        if not self._is_shifted:
-            return squares
-        return squares + 2 * (self.coefficients * self._against(shifted)).sum(dim=(1, 2)) + constant
-
-    def _against(self, vectors: Tensor) -> Tensor:
-        """A vᵀ, (blocks, functions, columns), without forming A."""
-        weighted = (self.basis[:, None] * vectors).flatten(0, 1)
-        return (self.row @ weighted.T).reshape(-1, len(self.basis), len(vectors))
+    def _along(self, vectors: Tensor) -> Tensor:
+        """⟨YᵀA, v⟩ of every block, without forming YᵀA."""
+        reached: Tensor = torch.linalg.vecdot(((self.coefficients @ vectors) * self.basis).sum(dim=1), self.row)
+        return reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +165,12 @@ def is_factored(per_block: int, columns: int, functions: int) -> bool:
     return per_block == 1 and columns > functions
 
 
-def assemble(rows: Tensor, solution: Solution, shift: Tensor) -> Delta:
-    """The change of each block from its rows Z, its solution, and the shift (columns, rank) that all removals share."""
+def assemble(rows: Tensor, solution: Solution, shift: Shift) -> Delta:
+    """The change of each block from its rows Z, its solution, and the shift that all removals share."""
     per_block, columns, functions = solution.coefficients.shape[1:]
     if is_factored(per_block, columns, functions):
         return Factored(rows[:, 0], solution.basis, solution.coefficients[:, 0].transpose(1, 2), shift)
     spectral = solution.coefficients @ solution.basis
     spectral *= rows[:, :, None]
     delta = spectral[:, 0] if per_block == 1 else spectral.sum(dim=1)
-    return Explicit(delta.add_(shift))
+    return Explicit(delta.add_(shift.vectors))

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uniqueinfo.removal.changes import Changes, Delta, Explicit, assemble, is_factored
+from uniqueinfo.removal.changes import Changes, Delta, Explicit, Shift, assemble, is_factored
 from uniqueinfo.removal.groups import Bucket, Groups
 from uniqueinfo.removal.retracing import Retraced
 from uniqueinfo.removal.solve import Solution, solve, solve_minimum_norm
@@ -62,8 +62,8 @@ class Leaving:
     rational: Rational | None = None
     closed: bool
     """Whether removals are in closed form."""
-    shift: Tensor
-    """What all of them share, (columns, rank); only in closed form."""
+    shift: Shift
+    """What all of them share; only in closed form."""
 
     def __init__(self, run: TrainedSystem, bucket: Bucket, of: int) -> None:
         self._of = of
@@ -74,7 +74,7 @@ class Leaving:
         self._before = run.coordinates
         self.closed = self._is_small() and self._is_stable()
         if self.closed:
-            self.shift = (self._before - run.coordinates_under(self._filter)).T
+            self.shift = Shift((self._before - run.coordinates_under(self._filter)).T.contiguous())
             if not self._system.is_minimum_norm(self._filter):
                 self.rational = _fit(self._filter, self._system.largest)
 

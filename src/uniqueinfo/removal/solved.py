@@ -39,7 +39,7 @@ class Solved:
         if not leaving.closed:
             return None
         found = list(leaving.solutions())
-        parts = torch.cat([part.coefficients for part in found]), found[0].basis, leaving.shift
+        parts = torch.cat([part.coefficients for part in found]), found[0].basis, leaving.shift.vectors
         return cls(*(part.contiguous() for part in parts))  # as when read from a file: other layouts round otherwise
 
     def along(self, run: TrainedSystem, direction: Tensor) -> Tensor:
