@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer
-from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.drawing import axes_or_new, legend_above
 from uniqueinfo.applications.grouping import By, groups_of
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
@@ -135,7 +135,7 @@ class Acquired(Answer):
         axes.plot(count[-1], self.at_random, "D", color="tab:orange", label="as many at random, together")
         axes.set(xlabel="samples chosen", ylabel="expected information", ylim=(0, None))
         axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
-        axes.legend()
+        legend_above(axes)
         return axes
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.drawing import axes_or_new, legend_above
 from uniqueinfo.applications.grouping import By, groups_of
 from uniqueinfo.applications.question import Option, Question
 from uniqueinfo.errors import InputError
@@ -107,7 +107,7 @@ class Compared(Answer):
         axes.xaxis.set_major_formatter("{x:.2g}")
         axes.xaxis.set_minor_formatter(ticker.NullFormatter())
         axes.margins(y=0.15)
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+        legend_above(axes)
         return axes
 
     def galleries(self) -> tuple[Gallery, ...]:

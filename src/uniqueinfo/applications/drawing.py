@@ -19,8 +19,14 @@ def axes_or_new(ax: Axes | None) -> Axes:
         return ax
     from matplotlib import pyplot
 
-    found: Axes = pyplot.subplots()[1]
+    found: Axes = pyplot.subplots(layout="constrained")[1]
     return found
+
+
+def legend_above(axes: Axes) -> None:
+    """Above the axes: matplotlib's search for a free place inside them is slow on a busy machine, and then warns."""
+    columns = min(len(axes.get_legend_handles_labels()[1]), 3)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns, frameon=False)
 
 
 def as_address(plot: Callable[[Axes], Any], salt: str = "figure") -> str:

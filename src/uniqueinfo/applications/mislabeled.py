@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from uniqueinfo.above import ask
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.drawing import axes_or_new, legend_above
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.applications.suspicion.judged import Judged, judged, kernel_points
 from uniqueinfo.applications.suspicion.tasks import about, first_suspects
@@ -234,7 +234,7 @@ class Mislabeled(Answer):
         kept, suspected = margin[self.count :], margin[: self.count]
         axes.hist([kept, suspected], bins=list(bins), stacked=True, label=["trusted", f"{self.count} suspected"])
         axes.set(xlabel="leave-one-out margin of the given label", ylabel="samples", yscale="symlog")
-        axes.legend()
+        legend_above(axes)
         return axes
 
 

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from uniqueinfo.applications.answer import Answer, Gallery, Shown
-from uniqueinfo.applications.drawing import axes_or_new
+from uniqueinfo.applications.drawing import axes_or_new, legend_above
 from uniqueinfo.applications.question import Export, Option, Question
 from uniqueinfo.errors import InputError
 from uniqueinfo.linearization.selection import RESCORED, STRATEGIES, Selection, Strategy
@@ -305,5 +305,5 @@ def _plot(table: pd.DataFrame, ax: Axes | None) -> Axes:
         if "retrained" in line:
             axes.plot(removed, line["retrained"], "--", color=drawn.get_color(), label=f"{strategy}, retrained")
     axes.set(xlabel="samples removed, %", ylabel=f"validation {_measure(table)}")
-    axes.legend()
+    legend_above(axes)
     return axes

@@ -194,7 +194,7 @@ def _data(ax: Axes, X: Floats, y: Floats, chosen: int) -> None:
         X[chosen, 0], X[chosen, 1], s=120, facecolors="none", edgecolors="crimson", linewidths=1.5, label="$z_i$"
     )
     ax.set(title="data", xlabel="$x_1$", ylabel="$x_2$")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper left")
 
 
 def _against(ax: Axes, pairs: Sequence[tuple[Interval, Interval]], title: str) -> None:

@@ -230,5 +230,5 @@ def _curves(table: pd.DataFrame) -> Figure:
         ax.set_title(title, loc="left", fontsize=11)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set(ylabel="AUROC of wrong labels")
-    figure.axes[0].legend(frameon=False, fontsize=8)
+    figure.axes[0].legend(frameon=False, fontsize=8, loc="lower left")
     return figure

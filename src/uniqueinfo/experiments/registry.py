@@ -38,8 +38,8 @@ EXPERIMENTS = {
         "Table 1. ResNet-50 fine-tuned on cats and dogs changes without a sample as its linearization says.",
         long=True,
         remark="As in ResNet-18's column, few small photographs are learnt and only the end of the network is trained. "
-        "That figures lie so much nearer 1 than the paper's may be owed to that: ResNet-18 with all layers trained "
-        "(table1_whole) lies farther from it.",
+        "That figures lie so much nearer 1 than the paper's may be owed to that: with all layers trained "
+        "(table1_whole, table1_whole_resnet50) they lie farther from it.",
     ),
     "table1_whole": Experiment(
         "Table 1's ResNet-18, all layers trained: the linearized network, and influence functions, against retraining",

@@ -158,7 +158,7 @@ def _figure(one: _Scored) -> Figure:
     means = [one.information[bins == b].mean() for b in range(10) if (bins == b).any()]
     left.plot(middles, means, color="black", marker="o", markersize=4, linewidth=1.4, label="mean of each tenth")
     left.set(xscale="log", yscale="log", xlabel="length of the review, words and marks", ylabel=drawing.UNIT)
-    left.legend(frameon=False, fontsize=8)
+    left.legend(frameon=False, fontsize=8, loc="upper right")
     left.set_title(f"IMDB reviews, {one.title}", loc="left", fontsize=11)
     left.spines[["top", "right"]].set_visible(False)
     right.axis("off")

@@ -215,7 +215,7 @@ def _figure(whole: _Draw, drawn: list[_Draw], train: Part[Any]) -> Figure:
     right.axhline(_WANTED, color="black", linestyle="--", linewidth=1)
     right.set(xlabel="draw of cats", ylabel="cats in the best cluster,\ntimes their share of the pets")
     right.set_xticks(np.arange(len(own)) + 0.2, [str(draw.number) for draw in own])
-    right.legend(frameon=False, fontsize=8)
+    right.legend(frameon=False, fontsize=8, loc="upper left")
     right.spines[["top", "right"]].set_visible(False)
     members = whole.found.clusters[int(whole.best["cluster"])].members[:12]
     is_cat = [bool(whole.animal[at] == "cat") for at in members]

@@ -137,7 +137,7 @@ def figure(table: pd.DataFrame, strategies: Sequence[Strategy], title: str) -> F
         ax.fill_between(removed, low, high, color=colour, alpha=0.15, linewidth=0)
     ax.set(xlabel="samples removed, %", ylabel="test accuracy of the trained network")
     ax.set_title(title, loc="left", fontsize=11)
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower left")
     ax.spines[["top", "right"]].set_visible(False)
     return found
 

@@ -29,7 +29,7 @@ def figure(cells: Sequence[Cell], methods: Sequence[str]) -> Figure:
             _scatter(panels[row, place], cell, measure, methods)
             panels[row, place].set_title(fill(cell.column.title, 24) if row == 0 else "", fontsize=10)
         panels[row, 0].set_ylabel(f"score of {title}", fontsize=9)
-    panels[0, 0].legend(frameon=False, fontsize=8, loc="best")
+    panels[0, 0].legend(frameon=False, fontsize=8, loc="lower right")
     above.supxlabel("the same after really training again without the sample", fontsize=9)
     bars = below.subplots(1, 2, sharey=True)
     for ax, (measure, title) in zip(bars, _MEASURES.items(), strict=True):

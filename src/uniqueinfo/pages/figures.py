@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from uniqueinfo.applications.drawing import as_address
+from uniqueinfo.applications.drawing import as_address, axes_or_new, legend_above
 from uniqueinfo.scores.display import shown
 from uniqueinfo.statistics.bins import bin_edges
 from uniqueinfo.types import Floats
@@ -75,13 +75,13 @@ class Distribution(Figure):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Stacked counts on a log axis."""
-        axes = ax if ax is not None else _axes()
+        axes = axes_or_new(ax)
         below = np.zeros(len(self.edges) - 1)
         for name, count in self.counts.items():
             axes.bar(self.edges[:-1], count, np.diff(self.edges), bottom=below, align="edge", label=name)
             below = below + count
         axes.set(xscale="log", xlabel="unique information", ylabel="samples")
-        axes.legend()
+        legend_above(axes)
         return axes
 
 
@@ -121,7 +121,7 @@ class Concentration(Figure):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The curve, and the line on which all samples would carry the same."""
-        axes = ax if ax is not None else _axes()
+        axes = axes_or_new(ax)
         axes.plot(self.samples, self.information)
         axes.plot([0, 1], [0, 1], linestyle="--", color="gray")
         axes.set(xlabel="share of samples", ylabel="share of information")
@@ -162,13 +162,13 @@ class Comparison(Figure):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Share of samples beside share of information."""
-        axes = ax if ax is not None else _axes()
+        axes = axes_or_new(ax)
         at = np.arange(len(self.table))
         axes.barh(at - 0.2, self.table["share_of_samples"], 0.4, label="of samples")
         axes.barh(at + 0.2, self.table["share_of_information"], 0.4, label="of information")
         axes.set(yticks=at, yticklabels=[str(name) for name in self.table.index], xlabel="share")
         axes.invert_yaxis()
-        axes.legend()
+        legend_above(axes)
         return axes
 
 
@@ -195,7 +195,7 @@ class Stopping(Figure):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The curve on a log axis of steps."""
-        axes = ax if ax is not None else _axes()
+        axes = axes_or_new(ax)
         axes.semilogx(self.steps, self.loss)
         axes.axvline(self.chosen, linestyle="--", color="gray")
         axes.set(xlabel="steps of gradient descent", ylabel="leave-one-out loss")
@@ -210,10 +210,3 @@ def natural(text: str) -> tuple[float, str]:
     """
     number = re.match(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", text)
     return (float(number[0]) if number else math.inf, text)
-
-
-def _axes() -> Axes:
-    from matplotlib import pyplot
-
-    found: Axes = pyplot.subplots()[1]
-    return found
