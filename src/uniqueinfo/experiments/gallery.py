@@ -85,12 +85,13 @@ def _quoted(found: Mapping[str, Mapping[str, Any]]) -> str:
     claims = [claim for some in tested.values() for claim in some]
     short = [f"[{name}](#{name})" for name, some in tested.items() if not all(claim["holds"] for claim in some)]
     ours = [claim for run in found.values() for claim in _tested(run["claims"]) if claim["paper"] is None]
+    came_true = sum(claim["holds"] for claim in ours)
+    others = "" if came_true == len(ours) else "; the others are [open questions](#open-questions)"
     return quoted(
         f"Of {len(claims)} claims of the paper that were tested on real data, "
         f"{sum(claim['holds'] for claim in claims)} hold here; those that do not are in "
         f"{', '.join(short) or 'no experiment'}.",
-        f"Of {len(ours)} expectations of ours beyond it, {sum(claim['holds'] for claim in ours)} came true; the others "
-        "are [open questions](#open-questions).",
+        f"Of {len(ours)} expectations of ours beyond it, {came_true} came true{others}.",
         "Each is made anew by one command, `uniqueinfo reproduce NAME`.",
     )
 
