@@ -124,7 +124,7 @@ EXPERIMENTS = {
         remark="That cats can also be found among the informative pets, by clusters, is a claim of ours. Clusters were "
         "made smaller, one for every ten samples looked at, after two large ones had missed the bound with all layers "
         "and with automatic training; digits and letters say the same (python -m benchmarks.subclasses). What is found "
-        "is pure and small: a dozen pets, of 200 cats a few.",
+        "is small: a dozen pets, of which five are cats with all layers, and ten or more with the last alone.",
     ),
     "duplicates": Experiment("duplicates planted among digits, found in kernel space", None),
     "attribution": Experiment("predictions moved as said by really removing the named samples", None),
