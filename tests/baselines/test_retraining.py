@@ -16,6 +16,7 @@ from torch import Tensor, nn
 import uniqueinfo as ui
 from tests.oracles.compare import close
 from tests.oracles.sgd import Truth, leave_out, trained
+from uniqueinfo.baselines import descent
 from uniqueinfo.baselines.descent import Descent
 from uniqueinfo.baselines.planning import shorter
 from uniqueinfo.baselines.retraining import Retrained, opened, retrain
@@ -124,6 +125,13 @@ def test_small_steps_are_shared_by_copies_and_convolutions_are_not() -> None:
 def test_batches_that_do_not_fit_are_taken_in_pieces() -> None:
     whole = retrain(network(), data(), data(5, seed=1), training=TRAINING)
     same(retrain(network(), data(), data(5, seed=1), training=TRAINING, memory=2000), whole)
+
+
+def test_pieces_that_stay_in_the_caches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = retrain(network(), data(), data(5, seed=1), training=TRAINING, copies=1)
+    monkeypatch.setattr(descent, "_NEAR", 1)
+    monkeypatch.setattr(descent, "_FEWEST_AT_ONCE", 2)
+    same(retrain(network(), data(), data(5, seed=1), training=TRAINING, copies=1), whole)
 
 
 @pytest.mark.parametrize(("decay_to", "loss"), [("start", "mse"), ("zero", "mse"), ("start", "cross-entropy")])

@@ -102,6 +102,11 @@ class Column:
         """The paper's correlations by (measure, method, whether there is decay)."""
         return _PAPER[self.published or self.key]
 
+    @property
+    def fails_in_paper(self) -> bool:
+        """The small network from scratch, which no method of the paper follows: reported as it comes out."""
+        return (self.published or self.key) == "cnn"
+
     def own(self, decay: bool) -> GradientDescent:
         """The paper's training."""
         return GradientDescent(self.lr, self.steps, weight_decay=DECAY if decay else 0.0)
