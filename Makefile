@@ -116,7 +116,7 @@ torture: $(READY)
 bench-labels: $(WEIGHTS)
 	$(BIN)/python -m benchmarks.labels --data "$$UNIQUEINFO_DATA" --out results/labels --page docs/labels.md
 
-# Figures, tables and numbers of the paper's experiments, in results/, two at a time. Half an hour.
+# Figures, tables and numbers of the paper's experiments, in results/, two at a time. Twenty minutes.
 experiments: $(WEIGHTS)
 	$(BIN)/uniqueinfo reproduce all --skip table1 --skip table1_resnet50 --skip table1_whole \
 		--skip table1_whole_resnet50 --skip table1_recorded --skip table1_cnn --skip letters \
