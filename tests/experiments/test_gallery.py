@@ -95,7 +95,7 @@ def test_pictures_come_before_settings(page: Path) -> None:
 def test_what_the_paper_found_comes_before_what_does_not_hold_here(page: Path) -> None:
     said = page.read_text(encoding="utf-8").partition("## bound")[2]
     assert f"**The paper.** {EXPERIMENTS['bound'].paper}\n" in said
-    assert "**Here.** 1 of 2 claims hold; not: another (-1, the paper: 2). Not run here: 1. " in said
+    assert "**Here.** 1 of 2 claims hold; not: another (-1, the paper: 2). One line was not run here. " in said
 
 
 def test_experiments_without_results_are_named(page: Path) -> None:

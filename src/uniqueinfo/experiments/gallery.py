@@ -171,13 +171,15 @@ def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
         else "What the paper claims could not be tested"
     )
     if tested and not failed:
-        said = "What was tested holds" if len(tested) == 1 else f"All {len(tested)} claims hold"
+        said = {1: "What was tested holds", 2: "Both claims hold"}.get(len(tested), f"All {len(tested)} claims hold")
     if failed:
         said += "; not: " + "; ".join(
             f"{what} ({ours}{f', the paper: {paper}' if paper else ''})" for what, paper, ours, _ in failed
         )
     questions = sum(map(_is_open, claims))
-    said += f". Not run here: {absent}." if absent else "."
+    said += "."
+    if absent:
+        said += f" {absent} lines were not run here." if absent > 1 else " One line was not run here."
     return said + (f" {questions} expectations of ours are [open](#open-questions)." if questions else "")
 
 
