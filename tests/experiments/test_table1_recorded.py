@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from torch import nn
 
 from tests import realdata
 from uniqueinfo.baselines.retraining import retrain
-from uniqueinfo.experiments import table1_recorded, table1_whole, table1_whole_resnet50
+from uniqueinfo.experiments import table1_cnn, table1_recorded, table1_whole, table1_whole_resnet50
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.table1 import tabled
 from uniqueinfo.experiments.table1_cells import compute
@@ -86,6 +88,20 @@ def test_every_column_has_the_third_method_in_one_of_two_tables() -> None:
     assert {column.key for column in fewer} | {table1_whole.COLUMN.published} == {column.key for column in COLUMNS}
     assert all(column.effort["paper"] == column.effort["small"] for column in fewer)
     assert "recorded" in table1_whole.METHODS
+
+
+def test_both_cnns_learn_all_digits_and_the_one_from_scratch_is_not_judged(
+    bent: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert all(column.effort["paper"].samples is None for column in table1_cnn.CNNS)
+    few = {"small": Effort(left_out=6, influenced=0, lissa_batch=8, flow=True)}
+    small = [replace(column, make=lambda request, count: bent, effort=few) for column in table1_cnn.CNNS]
+    monkeypatch.setattr(table1_cnn, "CNNS", small)
+    claims = table1_cnn.run(Request()).claims
+    cells = {claim.what.rpartition(": ")[0] for claim in claims}
+    assert cells == {f"{column.title}, λ = {decay}" for column in small for decay in ("0", "10³")}
+    judged = {claim.what.partition(", 1000")[0] for claim in claims if claim.holds is not None}
+    assert judged == {"MNIST CNN, pretrained"}
 
 
 @pytest.mark.slow
