@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import nn
 from tests import realdata
 from uniqueinfo.baselines.retraining import retrain
 from uniqueinfo.experiments import table1_cnn, table1_recorded, table1_whole, table1_whole_resnet50
-from uniqueinfo.experiments.runner import Request
+from uniqueinfo.experiments.runner import Request, Scale
 from uniqueinfo.experiments.table1 import tabled
 from uniqueinfo.experiments.table1_cells import compute
 from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, Problem
@@ -94,7 +95,7 @@ def test_both_cnns_learn_all_digits_and_the_one_from_scratch_is_not_judged(
     bent: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert all(column.effort["paper"].samples is None for column in table1_cnn.CNNS)
-    few = {"small": Effort(left_out=6, influenced=0, lissa_batch=8, flow=True)}
+    few: Mapping[Scale, Effort] = {"small": Effort(left_out=6, influenced=0, lissa_batch=8, flow=True)}
     small = [replace(column, make=lambda request, count: bent, effort=few) for column in table1_cnn.CNNS]
     monkeypatch.setattr(table1_cnn, "CNNS", small)
     claims = table1_cnn.run(Request()).claims
