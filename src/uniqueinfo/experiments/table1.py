@@ -49,12 +49,22 @@ def tabled(
     *,
     judged: Sequence[str] = _JUDGED,
     timed: bool = True,
+    ranked: bool = False,
 ) -> Result:
-    """The table of these cells, by some methods. `judged`: those that have to hold. `timed`: whether times are told."""
+    """The table of these cells, by some methods.
+
+    `judged` are those that have to hold. `timed`: whether times are told. `ranked`: whether Spearman's correlations
+    are told beside Pearson's, which few samples may decide.
+    """
     return Result(
         table=pd.DataFrame([row for cell in cells for row in _rows(cell, request, methods)]),
         figures={"table1": figure(cells, methods)},
-        claims=[claim for cell in cells for claim in _claims(cell, request.seed, methods, judged, timed)],
+        claims=[
+            claim
+            for cell in cells
+            for claim in _claims(cell, request.seed, methods, judged, timed)
+            + (_by_ranks(cell, request.seed, methods) if ranked else [])
+        ],
         settings={_name(cell): _settings(cell, request, timed) for cell in cells},
         data={cell.column.key: cell.facts["data"] for cell in cells},
         captions={
@@ -131,6 +141,17 @@ def _claims(cell: Cell, seed: int, methods: Sequence[str], judged: Sequence[str]
         said = "diverges" if away is None else f"{away:.2%}"
         claims.append(Claim(f"{_name(cell)}: outputs away from those of the paper's own steps, of the way", said))
     return claims
+
+
+def _by_ranks(cell: Cell, seed: int, methods: Sequence[str]) -> list[Claim]:
+    note = "Spearman's correlation, beyond the paper"
+    return [
+        Claim.of(
+            f"{_name(cell)}: {measure}, {method}, by ranks", spearman(*cell.pair(measure, method), seed=seed), note=note
+        )
+        for measure in MEASURES
+        for method in methods
+    ]
 
 
 def _lead(cell: Cell, measure: str, seed: int) -> Claim:
