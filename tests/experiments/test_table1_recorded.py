@@ -18,6 +18,7 @@ from uniqueinfo.experiments.table1 import tabled
 from uniqueinfo.experiments.table1_cells import compute
 from uniqueinfo.experiments.table1_problems import COLUMNS, Column, Effort, Problem
 from uniqueinfo.experiments.table1_recorded_scores import recorded_scores
+from uniqueinfo.experiments.table1_rounding import apart_by_rounding
 from uniqueinfo.linearization.network import linearize
 from uniqueinfo.training import GradientDescent, GradientFlow
 
@@ -82,6 +83,24 @@ def test_a_network_that_bends_is_followed_more_closely_than_by_its_linearization
     claims = tabled([cell], Request(), table1_recorded.METHODS, judged=("recorded",), timed=False).claims
     judged = {claim.what.rpartition(": ")[2] for claim in claims if claim.holds is not None}
     assert judged == {"weights, recorded", "predictions, recorded"}  # the paper's own claims are for `table1` to judge
+
+
+def test_rounding_hardly_moves_a_network_that_is_easily_followed(bent: Problem) -> None:
+    flow = GradientFlow(0.02, 500.0)
+    truth = retrain(bent.network, bent.train, bent.val, training=flow, samples=LEFT)
+    assert truth.functional is not None
+    found = apart_by_rounding(bent, flow, 0, "cpu")
+    # float32 knows outputs of about 1 within 1e-7, squared; a sample moves them by 1e-2
+    assert 0 < found["weights"] < 1e-6 * truth.weight.min()
+    assert 0 < found["predictions"] < 1e-6 * truth.functional.min()
+
+
+def test_the_same_training_in_the_same_order_ends_where_it_ended(
+    bent: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "randperm", lambda count, generator: torch.arange(count))
+    found = apart_by_rounding(bent, GradientDescent(0.05, 40), 0, "cpu")
+    assert (found["weights"], found["predictions"]) == (0, 0)
 
 
 def test_every_column_has_the_third_method_in_one_of_two_tables() -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from uniqueinfo.experiments.runner import Claim, Request, Result
@@ -136,6 +137,11 @@ def _claims(cell: Cell, seed: int, methods: Sequence[str], judged: Sequence[str]
         what = f"{_name(cell)}: trainings without a sample that went astray, of {len(cell.samples)}"
         note = "they ended far off, as nothing foretold: leaps along flow lost stability, which spoils this cell"
         claims.append(Claim(what, float(cell.facts["astray"]), holds=False, note=note))
+    for measure, apart in cell.facts.get("rounding", {}).items():
+        ratio = apart / float(np.median(cell.truth[measure]))
+        note = "the training with all samples, done twice with its samples in another order, which changes rounding "
+        note += "alone: how far apart both end, beside the median sample's leaving"
+        claims.append(Claim(f"{_name(cell)}: {measure}, rounding alone beside the median truth", ratio, note=note))
     if "from_paper" in cell.facts:
         away = cell.facts["from_paper"]
         said = "diverges" if away is None else f"{away:.2%}"

@@ -24,6 +24,7 @@ from uniqueinfo.experiments.kept import Arrays, kept_arrays, place
 from uniqueinfo.experiments.runner import Request
 from uniqueinfo.experiments.table1_problems import Column, Problem
 from uniqueinfo.experiments.table1_recorded_scores import recorded_scores
+from uniqueinfo.experiments.table1_rounding import apart_by_rounding
 from uniqueinfo.linearization.network import linearize
 from uniqueinfo.progress import progress as bar
 from uniqueinfo.types import Floats
@@ -63,9 +64,19 @@ class Cell:
 
 
 def compute(
-    column: Column, decay: bool, request: Request, methods: Sequence[str] = METHODS, *, asides: bool = True
+    column: Column,
+    decay: bool,
+    request: Request,
+    methods: Sequence[str] = METHODS,
+    *,
+    asides: bool = True,
+    rounding: bool = False,
 ) -> Cell:
-    """All of it, or what is not done yet. `asides`: conjugate gradients are timed, and the paper's own steps taken."""
+    """All of it, or what is not done yet.
+
+    `asides`: conjugate gradients are timed, and the paper's own steps taken. `rounding`: how far it alone moves the
+    network is found out.
+    """
     effort, training = column.effort[request.scale], column.training(request.scale, decay)
     problem = column.make(request, effort.samples)
     n = len(problem.train[1])
@@ -145,6 +156,10 @@ def compute(
         if column.own(decay) != training:
             took = kept.once("paper", lambda: {"away": _from_paper(column, decay, problem, truth.outputs)})
             facts["from_paper"] = None if np.isnan(took["away"].item()) else took["away"].item()
+    if rounding:
+        twice = partial(apart_by_rounding, problem, training, request.seed, _device())
+        apart = kept.once("rounding", twice)
+        facts["rounding"] = {measure: apart[measure].item() for measure in MEASURES}
     way = sum(float((w - start).double().square().sum()) for w, start in _moved(problem, truth.trained)) / 2
     far = np.maximum(_ASTRAY * way, _FORETOLD * found["both ends"]["weights"])
     return Cell(

@@ -32,5 +32,9 @@ CNNS = tuple(
 
 def run(request: Request) -> Result:
     """Without weight decay, and with it: some twenty minutes of a processor for each of four cells."""
-    cells = [compute(column, decay, request, METHODS, asides=False) for decay in (False, True) for column in CNNS]
+    cells = [
+        compute(column, decay, request, METHODS, asides=False, rounding=True)
+        for decay in (False, True)
+        for column in CNNS
+    ]
     return tabled(cells, request, METHODS, timed=False, ranked=True)
