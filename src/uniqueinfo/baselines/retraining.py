@@ -102,6 +102,9 @@ def retrain(
     - `memory`, `device`, `progress`: as for `ui.score`.
     - `folder`: finished trainings are kept there; a stopped run goes on, and further samples can be added.
 
+    Gradient flow is followed in few long leaps. Networks that bend much may end elsewhere after rounding alone, as far
+    away as one sample's leaving moves them (docs/results.md, table1_cnn): for small changes give `GradientDescent`.
+
     >>> from uniqueinfo import GradientDescent
     >>> model = nn.Linear(1, 1, bias=False)
     >>> _ = nn.init.zeros_(model.weight)

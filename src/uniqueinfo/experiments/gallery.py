@@ -169,6 +169,8 @@ def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
         f"{len(tested) - len(failed)} of {len(tested)} claims hold"
         if tested
         else "What the paper claims could not be tested"
+        if absent
+        else "Reported as it comes out"
     )
     if tested and not failed:
         said = {1: "What was tested holds", 2: "Both claims hold"}.get(len(tested), f"All {len(tested)} claims hold")

@@ -7,7 +7,8 @@ ends* goes beyond the paper: gradients before and after training alike, as `scor
 where it is asked for, follows the training along its recording (`table1_recorded_scores`).
 Intervals are bootstraps over left-out samples. Times are processor times of one thread; those of retraining, LiSSA and
 conjugate gradients are for all n samples, extrapolated from the ones done. `table1_problems` has the settings, and
-what is smaller than in the paper. The CNN from scratch is the paper's own failure, and is reported as it comes out.
+what is smaller than in the paper. The CNN from scratch is the paper's own failure, and is reported as it comes out;
+`table1_steps` follows it more truly than leaps along flow do.
 """
 
 from __future__ import annotations
