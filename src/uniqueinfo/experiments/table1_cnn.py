@@ -2,7 +2,7 @@
 
 1000 + 1000 digits, of which 50 are left out in turn, along gradient flow of the paper's length: are the two lines that
 `table1` misses of the pretrained CNN with weight decay missed for want of samples? Chosen before any of these results;
-that cell was computed first, and the other three a day later by the same settings. Of the 50, one moves the pretrained
+that cell was computed first, and the other three later by the same settings. Of the 50, one moves the pretrained
 network far more than the others do, so that ranks are told beside.
 """
 
