@@ -31,7 +31,7 @@ EXPERIMENTS = {
         remark="Where the pretrained CNN stays below the paper, its gradients move while it trains: taken at both ends "
         "of the training, by the same algebra, they follow it (“both ends”), and along a recording of it more closely "
         "still (table1_recorded). At small scale it learns from a fifth of the paper's samples, so that each weighs "
-        "more. That the CNN from scratch is followed by nothing here is owed to the truth: see table1_steps.",
+        "more. By plain steps, not leaps along flow, the CNN from scratch is followed too: see table1_steps.",
     ),
     "table1_resnet50": Experiment(
         "Table 1's ResNet-50 column: the linearized network, and influence functions, against retraining",
@@ -62,8 +62,8 @@ EXPERIMENTS = {
         remark="A training is run once more and kept on the way; gradients then move as they moved. ResNet-18, all "
         "layers, is in table1_whole. How outputs go between checkpoints was settled on ResNet-50 without decay and on "
         "made-up networks, after a spline through them had followed these less closely; all other cells were looked at "
-        "once, with what had been settled. The CNN from scratch is not followed here, which is owed to the truth: by "
-        "plain steps it is (table1_steps).",
+        "once, with what had been settled. The CNN from scratch is not followed here, which is owed to leaps along "
+        "flow: by plain steps it is (table1_steps).",
     ),
     "table1_cnn": Experiment(
         "Table 1's CNN, pretrained and from scratch, on the paper's number of digits: three methods against retraining",
@@ -83,8 +83,8 @@ EXPERIMENTS = {
         "Table 1. A small network from scratch does not change without a sample as its linearization says.",
         long=True,
         remark="200 digits, 20 left out: chosen before any of these results. The other tables follow this network by "
-        "leaps along flow, in which rounding alone moves it by as much as a sample's leaving (table1_cnn): that no "
-        "method follows it there is owed to the truth. By plain steps, which rounding hardly touches, a recording of "
+        "leaps along flow, in which rounding alone moves it by as much as a sample's leaving (table1_cnn), so that "
+        "no method follows it there. By plain steps, which rounding hardly touches, a recording of "
         "the training says how predictions change, and without weight decay weights too. With weight decay weights are "
         "not followed; rounding still makes a sixth of their median change there.",
     ),
