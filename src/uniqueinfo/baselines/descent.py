@@ -42,7 +42,7 @@ _ITERATIONS = 10, 2
 _TRIED = 4
 """Samples whose pass is measured, to know how many fit into memory."""
 _NEAR = 2**24
-"""Bytes of a pass that stay in a processor's caches: in such pieces a small CNN takes a quarter less time."""
+"""Bytes of a pass that stay in a processor's caches: small convolutions take less time in such pieces."""
 _FEWEST_AT_ONCE = 64
 """Samples that are not taken apart for it, as every pass reads all weights anew."""
 

@@ -165,19 +165,14 @@ def _verdict(claims: Iterable[Mapping[str, Any]]) -> str:
     tested = [claim for claim in _tested(claims) if not _is_open(claim)]
     failed = [row(claim, claim["what"]) for claim in tested if not claim["holds"]]
     absent = sum(claim["ours"] == NOT_RUN for claim in claims)
-    said = (
-        f"{len(tested) - len(failed)} of {len(tested)} claims hold"
-        if tested
-        else "What the paper claims could not be tested"
-        if absent
-        else "Reported as it comes out"
-    )
-    if tested and not failed:
-        said = {1: "What was tested holds", 2: "Both claims hold"}.get(len(tested), f"All {len(tested)} claims hold")
-    if failed:
-        said += "; not: " + "; ".join(
+    if not tested:
+        said = "What the paper claims could not be tested" if absent else "Reported as it comes out"
+    elif failed:
+        said = f"{len(tested) - len(failed)} of {len(tested)} claims hold; not: " + "; ".join(
             f"{what} ({ours}{f', the paper: {paper}' if paper else ''})" for what, paper, ours, _ in failed
         )
+    else:
+        said = {1: "What was tested holds", 2: "Both claims hold"}.get(len(tested), f"All {len(tested)} claims hold")
     questions = sum(map(_is_open, claims))
     said += "."
     if absent:

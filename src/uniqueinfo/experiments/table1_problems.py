@@ -104,7 +104,7 @@ class Column:
 
     @property
     def fails_in_paper(self) -> bool:
-        """The small network from scratch, which no method of the paper follows: reported as it comes out."""
+        """The small network from scratch, which the paper's linearization does not follow: reported as it comes out."""
         return (self.published or self.key) == "cnn"
 
     def own(self, decay: bool) -> GradientDescent:
